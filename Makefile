@@ -1,0 +1,29 @@
+# Two commands do all set-up: `make demo` and `make test`. Each makes .venv first when it is missing or out of date.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test docs check clean
+
+.venv/ready: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --editable ".[all]" --group dev
+	touch $@
+
+demo: .venv/ready            ## approximate a photograph from a few of its rows, columns and pixels
+	$(BIN)/curplus demo
+
+test: .venv/ready            ## run the tests
+	$(BIN)/python -m pytest -n 2
+
+docs: .venv/ready            ## build the documentation, warnings are errors
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+check: .venv/ready           ## format, lint, types and repository review
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	$(BIN)/repo-review .
+
+clean:
+	rm -rf .venv docs/_build docs/gallery docs/api/generated

@@ -1,0 +1,104 @@
+"""The few array operations that differ between libraries, each behind one small function."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from array_api_compat import (
+    array_namespace,
+    device,
+    is_array_api_obj,
+    is_cupy_namespace,
+    is_numpy_array,
+    is_torch_array,
+)
+
+from ._typing import Array, IndexVector, Matrix, Namespace, Vector
+from .exceptions import InvalidArgumentError
+
+__all__ = [
+    "array_namespace",
+    "gather",
+    "is_array_api_obj",
+    "is_numpy_array",
+    "largest",
+    "real_array",
+    "rounding_unit",
+    "take",
+    "to_device",
+    "to_numpy",
+]
+
+
+def real_array(values: Any, *, name: str) -> Array:
+    """``values`` as a float32 or float64 array of its own library; other libraries' arrays stay theirs.
+
+    Integers and booleans become float64, half precision float32, extended precision float64.
+    """
+    x = values if is_array_api_obj(values) else np.asarray(values)
+    if isinstance(x, np.ma.MaskedArray):
+        raise InvalidArgumentError(
+            f"{name} is a masked array, and a masked value is a gap that cannot be read. "
+            "Build an Observation from what was measured instead."
+        )
+    xp = array_namespace(x)
+    try:
+        complex_, real = xp.isdtype(x.dtype, "complex floating"), xp.isdtype(x.dtype, "real floating")
+        number = real or xp.isdtype(x.dtype, ("integral", "bool"))
+    except TypeError:  # a dtype that the library itself does not know, such as object
+        complex_, real, number = False, False, False
+    if complex_:
+        raise InvalidArgumentError(
+            f"{name} is complex ({x.dtype}), and only real matrices are supported. "
+            "Approximate the real and imaginary parts separately."
+        )
+    if not number:
+        raise InvalidArgumentError(
+            f"{name} has dtype {x.dtype}, which is not numeric. Convert it to numbers first, "
+            "for example with .astype(float)."
+        )
+    if x.dtype in (xp.float32, xp.float64):
+        return x
+    return xp.astype(x, xp.float32 if real and xp.finfo(x.dtype).bits < 32 else xp.float64)
+
+
+def take(x: Array, index: IndexVector, *, axis: int) -> Array:
+    """Slices of ``x`` at the host positions ``index``."""
+    return array_namespace(x).take(x, to_device(index, x), axis=axis)
+
+
+def gather(x: Matrix, i: IndexVector, j: IndexVector) -> Vector:
+    """Values ``x[i[t], j[t]]``."""
+    if is_numpy_array(x):
+        return x[i, j]
+    xp = array_namespace(x)
+    return xp.take(xp.reshape(x, (-1,)), to_device(i * x.shape[1] + j, x), axis=0)
+
+
+def to_device(x: Any, like: Array) -> Array:
+    """Host array ``x`` in the library and on the device of ``like``."""
+    return array_namespace(like).asarray(x, device=device(like))
+
+
+def to_numpy(x: Array) -> np.ndarray[Any, Any]:
+    """A host copy of ``x``, or ``x`` itself when it is there already."""
+    if is_torch_array(x):
+        return np.asarray(x.detach().cpu())
+    xp: Namespace = array_namespace(x)
+    return np.asarray(xp.asnumpy(x) if is_cupy_namespace(xp) else x)
+
+
+def largest(x: Array) -> float:
+    """Largest magnitude in ``x``, without a temporary; NaN or inf if there is one, 0 for an empty array."""
+    if math.prod(x.shape) == 0:
+        return 0.0
+    xp = array_namespace(x)
+    low, high = float(xp.min(x)), float(xp.max(x))
+    return math.nan if math.isnan(low) or math.isnan(high) else max(-low, high)
+
+
+def rounding_unit(x: Array) -> float:
+    """Machine epsilon of the type of ``x``."""
+    return float(array_namespace(x).finfo(x.dtype).eps)

@@ -1,0 +1,100 @@
+"""Argument checks: small, named, shared. Each returns the value in the form the caller computes with."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ._arrays import array_namespace, is_array_api_obj, largest, to_numpy
+from ._typing import Array, IndexVector, Names, Shape
+from .exceptions import InvalidArgumentError, RankTooLargeError
+
+__all__ = ["check_count", "check_finite", "check_index", "check_names", "check_rank", "check_shape"]
+
+
+def check_count(value: Any, *, name: str, at_most: int | None = None, of: str = "", at_least: int = 0) -> int:
+    """A whole number between ``at_least`` and ``at_most``, the number of things called ``of``."""
+    try:
+        count = operator.index(value)
+    except TypeError:
+        raise InvalidArgumentError(f"{name}={value!r} is not a whole number. Give an int.") from None
+    if isinstance(value, (bool, np.bool_)):
+        raise InvalidArgumentError(f"{name}={value!r} is a truth value, not a number. Give an int.")
+    if count < at_least:
+        raise InvalidArgumentError(f"{name}={count} is too small. Give at least {at_least}.")
+    if at_most is not None and count > at_most:
+        raise InvalidArgumentError(
+            f"{name}={count} but the matrix has only {at_most} {of}, and each is read at most once. "
+            f"Use {name}={at_most} or less."
+        )
+    return count
+
+
+def check_rank(rank: Any, *, n_columns: int, n_rows: int) -> int:
+    """A rank that the sampled columns and rows could span."""
+    r = check_count(rank, name="rank", at_least=1)
+    for count, what, argument in ((n_columns, "columns", "n_columns"), (n_rows, "rows", "n_rows")):
+        if r > count:
+            use = f" or use rank={count}" if count else ""
+            raise RankTooLargeError(
+                f"rank={r} but only {count} {what} were sampled, and {count} {what} cannot span a "
+                f"{r}-dimensional space. Sample at least {r} {what} ({argument}={r}){use}."
+            )
+    return r
+
+
+def check_shape(shape: Any) -> Shape:
+    """A pair of positive whole numbers."""
+    try:
+        n, m = shape
+    except (TypeError, ValueError):
+        raise InvalidArgumentError(f"shape={shape!r} is not a pair (number of rows, number of columns).") from None
+    return check_count(n, name="shape[0]", at_least=1), check_count(m, name="shape[1]", at_least=1)
+
+
+def check_index(index: Any, size: int, *, name: str) -> IndexVector:
+    """One-dimensional positions in ``range(size)``, as int64."""
+    x = to_numpy(index) if is_array_api_obj(index) else np.asarray(index)
+    if x.ndim != 1:
+        raise InvalidArgumentError(f"{name} has shape {x.shape}. Give a one-dimensional array of positions.")
+    if x.size == 0:
+        return np.empty(0, dtype=np.int64)
+    if x.dtype.kind not in "iu":
+        raise InvalidArgumentError(f"{name} has dtype {x.dtype}. Give positions as whole numbers, counted from 0.")
+    outside = (x < 0) | (x >= size)
+    if outside.any():
+        t = int(np.argmax(outside))
+        raise InvalidArgumentError(
+            f"{name}[{t}]={x[t]} is out of range. Positions count from 0, so give values from 0 to {size - 1}."
+        )
+    return x.astype(np.int64, copy=False)
+
+
+def check_names(names: Iterable[Any] | None, size: int, *, name: str) -> Names | None:
+    """One name per row or column, as a NumPy array of numbers or strings that can be saved."""
+    if names is None:
+        return None
+    x = np.asarray(names if hasattr(names, "__len__") else list(names))
+    if x.dtype.kind not in "iufU":
+        x = x.astype(str)
+    if x.shape != (size,):
+        raise InvalidArgumentError(f"{name} has shape {x.shape} but the matrix needs {size} names. Give one each.")
+    return x
+
+
+def check_finite(x: Array, *, name: str, place: Any = None) -> float:
+    """Largest magnitude in ``x``; an error naming the first NaN or inf, through ``place(index)``."""
+    magnitude = largest(x)
+    if math.isfinite(magnitude):
+        return magnitude
+    xp = array_namespace(x)
+    bad = np.unravel_index(int(np.argmin(to_numpy(xp.isfinite(x)))), x.shape)
+    where = f" ({place(*bad)})" if place else ""
+    raise InvalidArgumentError(
+        f"{name}[{', '.join(str(k) for k in bad)}]={float(x[tuple(int(k) for k in bad)])}{where}. "
+        "Every value that was read must be finite: leave out what could not be measured, or repair it first."
+    )

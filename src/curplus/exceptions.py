@@ -1,0 +1,64 @@
+"""What can go wrong, as one tree.
+
+::
+
+    CURPlusError
+    ├── InvalidArgumentError (ValueError)       an argument cannot mean what it says
+    │   ├── RankTooLargeError                   more directions asked for than were sampled
+    │   ├── TooFewEntriesError                  the core is not determined by the entries
+    │   └── InconsistentObservationError        two readings of one place disagree
+    ├── SourceError                             the matrix could not be read
+    ├── SpanError                               the answer is not made of sampled columns and rows
+    ├── FileFormatError                         a saved file is damaged or not ours
+    └── MissingExtraError (ImportError)         an optional dependency is not installed
+
+Every message says what arrived, why it cannot work and how to fix it.
+"""
+
+__all__ = [
+    "CURPlusError",
+    "FileFormatError",
+    "InconsistentObservationError",
+    "InvalidArgumentError",
+    "MissingExtraError",
+    "RankTooLargeError",
+    "SourceError",
+    "SpanError",
+    "TooFewEntriesError",
+]
+
+
+class CURPlusError(Exception):
+    """Base class of every error this library raises on purpose."""
+
+
+class InvalidArgumentError(CURPlusError, ValueError):
+    """An argument has a value that cannot work."""
+
+
+class RankTooLargeError(InvalidArgumentError):
+    """More directions were asked for than columns or rows were sampled."""
+
+
+class TooFewEntriesError(InvalidArgumentError):
+    """The observed entries do not determine the core."""
+
+
+class InconsistentObservationError(InvalidArgumentError):
+    """Two readings of the same place of the matrix disagree."""
+
+
+class SourceError(CURPlusError):
+    """The matrix could not be read; the original exception, if any, is the cause."""
+
+
+class SpanError(CURPlusError):
+    """The answer does not lie in the span of the sampled columns and rows."""
+
+
+class FileFormatError(CURPlusError):
+    """A file is damaged, truncated, or was not written by this library."""
+
+
+class MissingExtraError(CURPlusError, ImportError):
+    """An optional dependency is needed and not installed."""

@@ -1,0 +1,326 @@
+"""What was seen: the numbers read from a matrix, and where they stood.
+
+An observation holds d1 complete columns A, d2 complete rows B and scattered entries (Section 3.1 of the paper). It is
+drawn from a source by :func:`observe`, the only function that reads one, or built directly from measurements.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from ._arrays import array_namespace, gather, real_array, rounding_unit, take, to_numpy
+from ._typing import Array, IndexVector, Matrix, Names, RandomState, Shape, Source, Vector
+from ._validation import check_finite, check_index, check_names, check_shape
+from .exceptions import InconsistentObservationError, InvalidArgumentError
+from .sampling import Drawn, SamplePlan, uniform_plan
+from .sources import as_source
+from .storage import read_file, write_file
+
+__all__ = ["Observation", "observe", "read"]
+
+AGREEMENT = 1e-6  # two readings of one place may differ by this much, relative to the larger
+
+
+def observe(source: Any, *, n_columns: int, n_rows: int, n_entries: int, rng: RandomState = None) -> Observation:
+    r"""Read columns, rows and entries of a matrix, chosen uniformly at random.
+
+    Parameters
+    ----------
+    source : array, sparse matrix, DataFrame or source of shape (n, m)
+        The matrix :math:`M`. Nothing but the chosen parts is read.
+    n_columns, n_rows, n_entries : int
+        How many to read: :math:`d_1`, :math:`d_2` and :math:`|\Omega|`. Each is drawn without replacement; 0 is
+        allowed. The entries are drawn from all :math:`nm` positions, so some may fall on sampled rows and columns.
+    rng : None, int or numpy.random.Generator
+        Passed to :func:`numpy.random.default_rng`. The same seed gives the same bits.
+
+    Returns
+    -------
+    Observation
+
+    Raises
+    ------
+    InvalidArgumentError
+        If more is asked for than the matrix has, or if something that was read is not finite.
+
+    Examples
+    --------
+    >>> import numpy as np, curplus
+    >>> M = np.arange(600.0).reshape(20, 30)
+    >>> curplus.observe(M, n_columns=3, n_rows=4, n_entries=12, rng=0)
+    <Observation of a 20 x 30 matrix: 3 columns, 4 rows, 12 entries, float64>
+    """
+    source = as_source(source)
+    plan = uniform_plan(check_shape(source.shape), n_columns=n_columns, n_rows=n_rows, n_entries=n_entries, rng=rng)
+    return read(source, plan)
+
+
+def read(source: Source, plan: SamplePlan) -> Observation:
+    """Carry out a plan: read exactly the positions it names."""
+    return Observation(
+        shape=plan.shape,
+        column_index=plan.column_index,
+        columns=source.columns(plan.column_index),
+        row_index=plan.row_index,
+        rows=source.rows(plan.row_index),
+        i=plan.i,
+        j=plan.j,
+        values=source.entries(plan.i, plan.j),
+        row_names=getattr(source, "row_names", None),
+        column_names=getattr(source, "column_names", None),
+        drawn=plan.drawn,
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Observation:
+    r"""Columns, rows and entries of a matrix that were measured.
+
+    Whatever was not measured may be left out. A position may occur more than once in ``(i, j)``: each record is one
+    equation for the core, and one summand in CUR-E.
+
+    Parameters
+    ----------
+    shape : (int, int)
+        Size :math:`(n, m)` of the matrix.
+    column_index : array of shape (d1,)
+        Positions of the sampled columns, counted from 0, each at most once.
+    columns : array of shape (n, d1)
+        The sampled columns :math:`A`.
+    row_index : array of shape (d2,)
+        Positions of the sampled rows, each at most once.
+    rows : array of shape (d2, m)
+        The sampled rows, as rows: :math:`B^\top`.
+    i, j : arrays of shape (n_entries,)
+        Positions :math:`\Omega` of the scattered entries.
+    values : array of shape (n_entries,)
+        The entries themselves.
+    row_names, column_names : sequence, optional
+        One name for each row and column of the matrix.
+    drawn : Drawn
+        How columns, rows and entries were chosen; what the user gives counts as ``"given"``.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If shapes do not fit, an index is out of range or repeated, or a value is not a finite real number.
+    InconsistentObservationError
+        If two readings of one place differ by more than 1e-6, relative to the larger of the two. Differences below
+        8 machine epsilons of the largest value seen are rounding and do not count.
+
+    Examples
+    --------
+    >>> import curplus
+    >>> curplus.Observation(shape=(2, 3), column_index=[0], columns=[[1.0], [4.0]], i=[1, 0], j=[2, 1], values=[6, 2])
+    <Observation of a 2 x 3 matrix: 1 column, 0 rows, 2 entries, float64>
+    """
+
+    shape: Shape
+    column_index: IndexVector = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    columns: Matrix = None
+    row_index: IndexVector = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    rows: Matrix = None
+    i: IndexVector = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    j: IndexVector = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    values: Vector = None
+    row_names: Names | None = None
+    column_names: Names | None = None
+    drawn: Drawn = Drawn()
+
+    def __post_init__(self) -> None:
+        n, m = shape = check_shape(self.shape)
+        columns, rows, values = _one_type(
+            {"columns": (self.columns, (n, 0)), "rows": (self.rows, (0, m)), "values": (self.values, (0,))}
+        )
+        checked = {
+            "shape": shape,
+            "column_index": check_index(self.column_index, m, name="column_index"),
+            "columns": columns,
+            "row_index": check_index(self.row_index, n, name="row_index"),
+            "rows": rows,
+            "i": check_index(self.i, n, name="i"),
+            "j": check_index(self.j, m, name="j"),
+            "values": values,
+            "row_names": check_names(self.row_names, n, name="row_names"),
+            "column_names": check_names(self.column_names, m, name="column_names"),
+            "drawn": Drawn(*self.drawn),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, _read_only(value))
+        _check_shapes(self)
+        _check_no_repeats(self.column_index, "column_index")
+        _check_no_repeats(self.row_index, "row_index")
+        _check_agreement(self, _check_values(self))
+
+    @property
+    def n_columns(self) -> int:
+        """Number of sampled columns."""
+        return len(self.column_index)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of sampled rows."""
+        return len(self.row_index)
+
+    @property
+    def n_entries(self) -> int:
+        """Number of records in ``(i, j)``."""
+        return len(self.i)
+
+    @property
+    def dtype(self) -> Any:
+        """Common type of columns, rows and values."""
+        return self.values.dtype
+
+    @property
+    def T(self) -> Observation:
+        """The same observation of the transposed matrix."""
+        return Observation(
+            shape=(self.shape[1], self.shape[0]),
+            column_index=self.row_index,
+            columns=self.rows.T,
+            row_index=self.column_index,
+            rows=self.columns.T,
+            i=self.j,
+            j=self.i,
+            values=self.values,
+            row_names=self.column_names,
+            column_names=self.row_names,
+            drawn=Drawn(self.drawn.rows, self.drawn.columns, self.drawn.entries),
+        )
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write to ``path`` (npz, no pickle); an older file there stays whole until the new one is complete."""
+        arrays = {name: getattr(self, name) for name in ("columns", "rows", "values")}
+        arrays |= {name: getattr(self, name) for name in ("column_index", "row_index", "i", "j")}
+        names = {"row_names": self.row_names, "column_names": self.column_names}
+        write_file(path, "observation", arrays | names, {"shape": self.shape, "drawn": self.drawn})
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Observation:
+        """Read what :meth:`save` wrote."""
+        return cls(**read_file(path, "observation"))
+
+    def __repr__(self) -> str:
+        parts = [_counted(self.n_columns, "column"), _counted(self.n_rows, "row"), _counted(self.n_entries, "entry")]
+        kind = str(self.dtype).rpartition(".")[2]
+        return f"<Observation of a {self.shape[0]} x {self.shape[1]} matrix: {', '.join(parts)}, {kind}>"
+
+
+def _counted(count: int, noun: str) -> str:
+    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
+    return f"{count} {noun if count == 1 else plural}"
+
+
+def _one_type(parts: dict[str, tuple[Any, tuple[int, ...]]]) -> list[Array]:
+    """The given parts as real arrays of one library and dtype; those left out as empty ones."""
+    given = {name: real_array(part, name=name) for name, (part, _) in parts.items() if part is not None}
+    if not given:
+        return [np.empty(shape) for _, shape in parts.values()]
+    try:
+        xp = array_namespace(*given.values())
+    except TypeError:
+        kinds = ", ".join(f"{name} is a {type(part).__module__} array" for name, part in given.items())
+        raise InvalidArgumentError(f"arrays of different libraries were mixed: {kinds}. Convert them to one.") from None
+    dtype = xp.result_type(*given.values())
+    return [
+        xp.astype(given[name], dtype, copy=False) if name in given else xp.zeros(shape, dtype=dtype)
+        for name, (_, shape) in parts.items()
+    ]
+
+
+def _read_only(value: Any) -> Any:
+    if not isinstance(value, np.ndarray):
+        return value
+    view = value.view()
+    view.flags.writeable = False
+    return view
+
+
+def _check_shapes(seen: Observation) -> None:
+    n, m = seen.shape
+    for name, index, expected in (
+        ("columns", "column_index", (n, seen.n_columns)),
+        ("rows", "row_index", (seen.n_rows, m)),
+        ("values", "i", (seen.n_entries,)),
+        ("j", "i", (seen.n_entries,)),
+    ):
+        shape = tuple(getattr(seen, name).shape)
+        if shape != expected:
+            raise InvalidArgumentError(
+                f"{name} has shape {shape} but {index} has {len(getattr(seen, index))} positions of a {n} x {m} "
+                f"matrix, so it must have shape {expected}."
+            )
+
+
+def _check_no_repeats(index: IndexVector, name: str) -> None:
+    values, counts = np.unique(index, return_counts=True)
+    if np.any(counts > 1):
+        raise InvalidArgumentError(
+            f"{name} contains {values[np.argmax(counts > 1)]} more than once. Keep each only once: a repeated reading "
+            "adds no direction."
+        )
+
+
+def _check_values(seen: Observation) -> float:
+    """Largest magnitude seen; an error if a value is NaN or infinite."""
+    return max(
+        check_finite(seen.columns, name="columns", place=lambda i, k: f"row {i}, column {seen.column_index[k]}"),
+        check_finite(seen.rows, name="rows", place=lambda k, j: f"row {seen.row_index[k]}, column {j}"),
+        check_finite(seen.values, name="values", place=lambda t: f"row {seen.i[t]}, column {seen.j[t]}"),
+    )
+
+
+def _check_agreement(seen: Observation, magnitude: float) -> None:
+    """Every place that was read twice must have been read alike."""
+    rounding = 8 * rounding_unit(seen.values) * magnitude
+    i, j = (x.reshape(-1) for x in np.meshgrid(seen.row_index, seen.column_index, indexing="ij"))
+    crossing = take(seen.rows, seen.column_index, axis=1)
+    _compare("rows", crossing, "columns", take(seen.columns, seen.row_index, axis=0), i, j, rounding)
+    on_row, on_column = _position(seen.row_index, seen.i), _position(seen.column_index, seen.j)
+    t = np.flatnonzero(on_row >= 0)
+    _compare(
+        "entries",
+        take(seen.values, t, axis=0),
+        "rows",
+        gather(seen.rows, on_row[t], seen.j[t]),
+        seen.i[t],
+        seen.j[t],
+        rounding,
+    )
+    t = np.flatnonzero(on_column >= 0)
+    _compare(
+        "entries",
+        take(seen.values, t, axis=0),
+        "columns",
+        gather(seen.columns, seen.i[t], on_column[t]),
+        seen.i[t],
+        seen.j[t],
+        rounding,
+    )
+
+
+def _position(index: IndexVector, wanted: IndexVector) -> IndexVector:
+    """Where each of ``wanted`` stands in ``index``; -1 where it does not."""
+    if len(index) == 0:
+        return np.full(len(wanted), -1)
+    order = np.argsort(index)
+    place = order[np.searchsorted(index, wanted, sorter=order).clip(max=len(index) - 1)]
+    return np.where(index[place] == wanted, place, -1)
+
+
+def _compare(
+    first: str, ours: Array, second: str, theirs: Array, i: IndexVector, j: IndexVector, rounding: float
+) -> None:
+    a, b = to_numpy(ours).reshape(-1), to_numpy(theirs).reshape(-1)
+    bad = np.abs(a - b) > np.maximum(AGREEMENT * np.maximum(np.abs(a), np.abs(b)), rounding)
+    if bad.any():
+        t = int(np.argmax(bad))
+        raise InconsistentObservationError(
+            f"row {i[t]}, column {j[t]} was read as {a[t]} among the {first} and as {b[t]} among the {second}. "
+            f"One place has one value (to {AGREEMENT:g} relative): check which reading is right, or average them first."
+        )

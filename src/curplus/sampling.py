@@ -1,0 +1,67 @@
+"""What will be looked at: positions only, no values.
+
+The paper samples columns, rows and scattered entries uniformly at random (Section 3.1). A plan is made before anything
+is read, and nothing outside it is ever read.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ._typing import IndexVector, RandomState, Shape
+from ._validation import check_count
+from .exceptions import InvalidArgumentError
+
+__all__ = ["Drawn", "SamplePlan", "uniform_plan"]
+
+
+class Drawn(NamedTuple):
+    """How each part was chosen: ``"uniform"``, ``"given"`` by the user, or ``"other"``. Error estimates depend on it."""
+
+    columns: str = "given"
+    rows: str = "given"
+    entries: str = "given"
+
+
+class SamplePlan(NamedTuple):
+    """Which columns, rows and entries of a matrix of size ``shape`` to read."""
+
+    shape: Shape
+    column_index: IndexVector  # (d1,), ascending
+    row_index: IndexVector  # (d2,), ascending
+    i: IndexVector  # (|Omega|,), entries in row-major order
+    j: IndexVector  # (|Omega|,)
+    drawn: Drawn
+
+
+def uniform_plan(shape: Shape, *, n_columns: int, n_rows: int, n_entries: int, rng: RandomState = None) -> SamplePlan:
+    """Draw columns, rows and entries uniformly at random, each without replacement.
+
+    The entries are drawn from all ``n * m`` positions, those in sampled rows and columns included.
+    """
+    n, m = shape
+    if n * m > np.iinfo(np.int64).max:
+        raise InvalidArgumentError(f"a matrix of shape {shape} has more than 2**63 entries, too many to number.")
+    d1 = check_count(n_columns, name="n_columns", at_most=m, of="columns")
+    d2 = check_count(n_rows, name="n_rows", at_most=n, of="rows")
+    size = check_count(n_entries, name="n_entries", at_most=n * m, of="entries")
+    rng = np.random.default_rng(rng)
+    columns, rows, entries = distinct(rng, m, d1), distinct(rng, n, d2), distinct(rng, n * m, size)
+    return SamplePlan(shape, columns, rows, entries // m, entries % m, Drawn("uniform", "uniform", "uniform"))
+
+
+def distinct(rng: np.random.Generator, population: int, size: int) -> IndexVector:
+    """``size`` distinct numbers of ``range(population)``, ascending, in memory proportional to ``size``.
+
+    Keeping the first ``size`` different values of a sequence of independent draws is sampling without replacement.
+    """
+    if size > population // 4:
+        return np.sort(rng.permutation(population)[:size])
+    draws = np.empty(0, dtype=np.int64)
+    first: IndexVector = draws
+    while len(first) < size:
+        draws = np.concatenate([draws, rng.integers(population, size=size - len(first) + 16)])
+        first = np.sort(np.unique(draws, return_index=True)[1])
+    return np.sort(draws[first[:size]])

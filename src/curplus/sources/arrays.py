@@ -1,0 +1,48 @@
+"""A matrix held in memory, or mapped from disk, as an array."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._arrays import gather, real_array, take
+from .._typing import IndexVector, Matrix, Names, Shape, Vector
+from ..exceptions import InvalidArgumentError
+
+__all__ = ["ArraySource"]
+
+
+class ArraySource:
+    """A two-dimensional array of any array-API library, in any memory order.
+
+    Only what is asked for is converted to floating point, so an integer or memory-mapped array costs nothing extra.
+
+    Parameters
+    ----------
+    matrix : array of shape (n, m)
+        Real numbers: float32 stays float32, integers are read as float64.
+    """
+
+    row_names: Names | None = None
+    column_names: Names | None = None
+
+    def __init__(self, matrix: Any) -> None:
+        array = np.asarray(matrix) if isinstance(matrix, (list, tuple, np.matrix)) else matrix
+        if len(array.shape) != 2:
+            raise InvalidArgumentError(f"the matrix has shape {tuple(array.shape)}. Give a two-dimensional array.")
+        self.dtype = real_array(array[:0, :0], name="the matrix").dtype
+        self._array = array
+
+    @property
+    def shape(self) -> Shape:
+        return int(self._array.shape[0]), int(self._array.shape[1])
+
+    def rows(self, index: IndexVector) -> Matrix:
+        return real_array(take(self._array, index, axis=0), name="the matrix")
+
+    def columns(self, index: IndexVector) -> Matrix:
+        return real_array(take(self._array, index, axis=1), name="the matrix")
+
+    def entries(self, i: IndexVector, j: IndexVector) -> Vector:
+        return real_array(gather(self._array, i, j), name="the matrix")

@@ -1,0 +1,118 @@
+"""A matrix given by a function of the position: a simulation, a database query, a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from .._arrays import real_array
+from .._typing import IndexVector, Matrix, Names, Shape, Vector
+from .._validation import check_count, check_names, check_shape
+from ..exceptions import InvalidArgumentError, SourceError
+
+__all__ = ["CallableSource"]
+
+
+class CallableSource:
+    """The matrix with entries ``function(i, j)``.
+
+    Parameters
+    ----------
+    function : callable
+        Takes two equal-length one-dimensional int64 arrays and returns as many real numbers.
+    shape : (int, int)
+        Numbers of rows and columns.
+    dtype : dtype, default float64
+        Type of the values that are kept, float32 or float64.
+    block_size : int, default 2**18
+        Most positions to ask for in one call.
+    row_names, column_names : sequence, optional
+        One name per row and per column.
+
+    Examples
+    --------
+    >>> import curplus
+    >>> source = curplus.CallableSource(lambda i, j: 1.0 / (1.0 + i + j), shape=(10**6, 10**5))
+    >>> source.entries([0, 1], [0, 2])
+    array([1.  , 0.25])
+    """
+
+    def __init__(
+        self,
+        function: Callable[[IndexVector, IndexVector], Any],
+        shape: Shape,
+        *,
+        dtype: Any = np.float64,
+        block_size: int = 2**18,
+        row_names: Iterable[Any] | None = None,
+        column_names: Iterable[Any] | None = None,
+    ) -> None:
+        if not callable(function):
+            raise InvalidArgumentError(f"function={function!r} cannot be called. Give a function of (i, j).")
+        self._function = function
+        self._shape = check_shape(shape)
+        self._block_size = check_count(block_size, name="block_size", at_least=1)
+        self.dtype = np.dtype(dtype)
+        if self.dtype not in (np.float32, np.float64):
+            raise InvalidArgumentError(f"dtype={self.dtype} is not supported. Use float32 or float64.")
+        self.row_names: Names | None = check_names(row_names, self._shape[0], name="row_names")
+        self.column_names: Names | None = check_names(column_names, self._shape[1], name="column_names")
+
+    @property
+    def shape(self) -> Shape:
+        return self._shape
+
+    def rows(self, index: IndexVector) -> Matrix:
+        return self._grid(np.asarray(index), np.arange(self._shape[1]))
+
+    def columns(self, index: IndexVector) -> Matrix:
+        return self._grid(np.arange(self._shape[0]), np.asarray(index))
+
+    def entries(self, i: IndexVector, j: IndexVector) -> Vector:
+        i, j = np.asarray(i), np.asarray(j)
+        return self._in_blocks(len(i), lambda block: (i[block], j[block]))
+
+    def _grid(self, i: IndexVector, j: IndexVector) -> Matrix:
+        def positions(block: slice) -> tuple[IndexVector, IndexVector]:
+            row, column = np.divmod(np.arange(block.start, block.stop), len(j))
+            return i[row], j[column]
+
+        return self._in_blocks(len(i) * len(j), positions).reshape(len(i), len(j))
+
+    def _in_blocks(self, size: int, positions: Callable[[slice], tuple[IndexVector, IndexVector]]) -> Vector:
+        values = np.empty(size, dtype=self.dtype)
+        for start in range(0, size, self._block_size):
+            block = slice(start, min(start + self._block_size, size))
+            values[block] = self._call(*positions(block))
+        return values
+
+    def _call(self, i: IndexVector, j: IndexVector) -> Vector:
+        asked = (
+            f"a block of {len(i)} positions, rows {i.min()} to {i.max()} and columns {j.min()} to {j.max()}, "
+            f"from ({i[0]}, {j[0]}) to ({i[-1]}, {j[-1]})"
+        )
+        try:
+            values = self._function(i, j)
+        except Exception as error:
+            raise SourceError(
+                f"the function raised {type(error).__name__}: {error}, when asked for {asked}."
+            ) from error
+        try:
+            values = real_array(np.asarray(values), name="what the function returned")
+        except InvalidArgumentError as error:
+            raise SourceError(f"{error} It was asked for {asked}.") from error
+        if values.shape != i.shape:
+            raise SourceError(
+                f"the function returned an array of shape {values.shape} when asked for {asked}. "
+                f"It must return shape {i.shape}, one number for each position."
+            )
+        bad = ~np.isfinite(values)
+        if bad.any():
+            t = int(np.argmax(bad))
+            raise SourceError(
+                f"the function returned {values[t]} at row {i[t]}, column {j[t]}, when asked for {asked}. "
+                "Every value must be finite."
+            )
+        return values
