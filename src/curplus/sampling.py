@@ -14,15 +14,23 @@ from ._typing import IndexVector, RandomState, Shape
 from ._validation import check_count
 from .exceptions import InvalidArgumentError
 
-__all__ = ["Drawn", "SamplePlan", "uniform_plan"]
+__all__ = ["Counts", "Drawn", "SamplePlan", "default_counts", "uniform_plan"]
 
 
 class Drawn(NamedTuple):
-    """How each part was chosen: ``"uniform"``, ``"given"`` by the user, or ``"other"``. Error estimates depend on it."""
+    """How each part was drawn: ``"uniform"``, ``"given"`` by the user, or ``"other"``: error estimates depend on it."""
 
     columns: str = "given"
     rows: str = "given"
     entries: str = "given"
+
+
+class Counts(NamedTuple):
+    """How many columns, rows and entries to read."""
+
+    n_columns: int
+    n_rows: int
+    n_entries: int
 
 
 class SamplePlan(NamedTuple):
@@ -50,6 +58,16 @@ def uniform_plan(shape: Shape, *, n_columns: int, n_rows: int, n_entries: int, r
     rng = np.random.default_rng(rng)
     columns, rows, entries = distinct(rng, m, d1), distinct(rng, n, d2), distinct(rng, n * m, size)
     return SamplePlan(shape, columns, rows, entries // m, entries % m, Drawn("uniform", "uniform", "uniform"))
+
+
+def default_counts(shape: Shape, rank: int) -> Counts:
+    """Counts for those who do not say: ``5 * rank`` columns and rows, ``20 * rank**2`` entries, or all there are.
+
+    The paper's experiments go up to ``5 * rank`` columns; entries beyond ``4 * rank**2`` keep noise from being
+    amplified, and twenty per unknown cost far less than the rows and columns do.
+    """
+    n, m = shape
+    return Counts(min(m, 5 * rank), min(n, 5 * rank), min(n * m, 20 * rank**2))
 
 
 def distinct(rng: np.random.Generator, population: int, size: int) -> IndexVector:

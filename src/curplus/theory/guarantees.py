@@ -1,39 +1,19 @@
-r"""What is promised: how much must be looked at, and how good the answer then is.
+"""The lemmas and theorems: what each asks for, what it promises, and when that is nothing."""
 
-CUR+ works when information is spread evenly, so that no row or column matters far more than the others. *Incoherence*
-measures that, from 1 (perfectly even) up to ``n / r`` (all in r rows). Each theorem of the paper asks for ``d``
-columns, ``d`` rows and :math:`|\Omega|` entries, and promises an error with some probability. The functions here
-evaluate it as a :class:`Guarantee`, which also says when, at the given sizes, nothing is promised.
+from math import ceil, exp, log, sqrt
+from typing import NamedTuple
 
-Equation numbers are those of Xu, Jin and Zhou, *CUR Algorithm for Partially Observed Matrices*, ICML 2015. The paper
-takes n >= m; here the longer side plays its n.
-"""
-
-from collections.abc import Callable
-from math import ceil, exp, inf, log, sqrt
-from typing import Final, NamedTuple
-
-import numpy as np
-import scipy.linalg
-from numpy.typing import ArrayLike, NDArray
-
-from ._typing import Shape
-from ._validation import check_count, check_shape
-from .exceptions import InvalidArgumentError
+from .._typing import Shape
+from .._validation import check_count, check_shape
+from ..exceptions import InvalidArgumentError
+from ._checks import area, at_least, positive, target_rank
 
 __all__ = [
-    "SAMPLE_COMPLEXITIES",
     "Guarantee",
-    "distinct_entries",
     "frobenius_bound",
-    "generalized_incoherence",
-    "incoherence",
     "lemma_1",
     "lemma_2",
-    "numerical_rank",
     "projection_bound",
-    "sample_complexity",
-    "sin_theta",
     "theorem_1",
     "theorem_2",
     "theorem_3",
@@ -51,126 +31,6 @@ class Guarantee(NamedTuple):
     reason: str  #: why nothing is promised, with the numbers; empty otherwise
 
 
-def incoherence(left: ArrayLike, right: ArrayLike) -> float:
-    r"""How unevenly two subspaces are spread over the coordinates, eqs. (4) and (5).
-
-    .. math:: \mu(r) = \max\Bigl(\max_i \tfrac{n}{r} |U_{i,*}|^2,\; \max_j \tfrac{m}{r'} |V_{j,*}|^2\Bigr)
-
-    Parameters
-    ----------
-    left, right : arrays of shape (n, r) and (m, r')
-        Orthonormal columns: singular vectors give :math:`\mu`, bases made of samples :math:`\hat\mu`.
-
-    Returns
-    -------
-    float
-        At least 1, at most ``max(n / r, m / r')``; a property of the subspaces, whatever their bases.
-
-    Examples
-    --------
-    >>> even, spiked = np.full((4, 1), 0.5), np.eye(4)[:, :1]
-    >>> incoherence(even, even), incoherence(even, spiked)
-    (1.0, 4.0)
-    """
-    bases = _orthonormal(left, "left"), _orthonormal(right, "right")
-    return float(max(Q.shape[0] / Q.shape[1] * np.square(Q).sum(axis=1).max() for Q in bases))
-
-
-def numerical_rank(singular_values: ArrayLike, shape: Shape, *, eta: float) -> float:
-    r"""Number of singular values that stand out from a noise floor (Section 3.2).
-
-    .. math:: r(M, \eta) = \sum_i \frac{\sigma_i^2}{\sigma_i^2 + n m \eta}
-
-    Parameters
-    ----------
-    singular_values : array of shape (k,)
-        The :math:`\sigma_i`, in any order. Zeros count for nothing and may be left out.
-    shape : (int, int)
-        Size :math:`(n, m)` of the matrix.
-    eta : float
-        Noise floor, as a mean square per entry. Larger means fewer directions count.
-
-    Returns
-    -------
-    float
-        Between 0 and ``k``; tends to the rank as ``eta`` tends to 0, and equals it there.
-
-    Examples
-    --------
-    >>> round(numerical_rank([10.0, 10.0, 0.01], shape=(20, 20), eta=1e-3), 2)
-    1.99
-    """
-    return float(_weights(singular_values, shape, eta).sum())
-
-
-def generalized_incoherence(left: ArrayLike, singular_values: ArrayLike, right: ArrayLike, *, eta: float) -> float:
-    r"""Incoherence of a matrix of full rank, directions counted as :func:`numerical_rank` does, eq. (6).
-
-    .. math:: \mu(\eta) = \frac{1}{r(M,\eta)} \max\Bigl(\max_i n \sum_k w_k U_{ik}^2,\; \max_j m \sum_k w_k V_{jk}^2
-              \Bigr), \qquad w_k = \frac{\sigma_k^2}{\sigma_k^2 + n m \eta}
-
-    The paper prints :math:`\Sigma` where :math:`\mathrm{diag}(\sqrt{w})` is meant; only then is it at least 1.
-
-    Parameters
-    ----------
-    left, singular_values, right : arrays of shape (n, k), (k,), (m, k)
-        Singular value decomposition; directions with :math:`\sigma_k = 0` may be left out, no others.
-    eta : float
-        Noise floor, as a mean square per entry. The theorems take :math:`\sigma_r^2 / (n m)`.
-
-    Returns
-    -------
-    float
-        At least 1; at ``eta=0`` it is the :func:`incoherence` of the whole column and row space.
-
-    Examples
-    --------
-    >>> [round(generalized_incoherence(np.eye(2), [1.0, 0.1], np.eye(2), eta=eta), 2) for eta in (0.0, 0.25)]
-    [1.0, 1.96]
-    """
-    U, V = _orthonormal(left, "left"), _orthonormal(right, "right")
-    w = _weights(singular_values, (len(U), len(V)), eta)
-    if not U.shape[1] == w.size == V.shape[1]:
-        raise InvalidArgumentError(
-            f"left has {U.shape[1]} columns, right {V.shape[1]}, and there are {w.size} singular values, but each "
-            "direction needs one of each. Pass the three parts of one thin SVD."
-        )
-    if not w.any():
-        raise InvalidArgumentError("all singular values are 0, and a zero matrix has no directions. Pass another.")
-    return float(max(len(Q) / w.sum() * (np.square(Q) @ w).max() for Q in (U, V)))
-
-
-def sin_theta(first: ArrayLike, second: ArrayLike) -> NDArray[np.float64]:
-    r"""Sines of the principal angles :math:`\Theta` between two subspaces.
-
-    Parameters
-    ----------
-    first, second : arrays of shape (n, p) and (n, q)
-        Columns that span the subspaces; they need not be orthonormal, nor independent.
-
-    Returns
-    -------
-    array of shape (min(p, q),)
-        Descending, one per dimension of the smaller span; the first is :math:`\|\sin\Theta\|_2`. Tiny angles keep
-        their digits, which :math:`\sqrt{1 - \cos^2}` would lose below 1e-8.
-
-    Examples
-    --------
-    >>> sin_theta([[1.0], [0.0]], [[1.0], [1e-10]])
-    array([1.e-10])
-    """
-    X, Y = _matrix(first, "first"), _matrix(second, "second")
-    if len(X) != len(Y):
-        raise InvalidArgumentError(
-            f"first has {len(X)} rows and second {len(Y)}, so they lie in different spaces and have no angle. "
-            "Pass two matrices with the same number of rows."
-        )
-    if not (X.any() and Y.any()):
-        raise InvalidArgumentError("a matrix of zeros spans nothing and has no angles. Pass nonzero columns.")
-    sines: NDArray[np.float64] = np.sin(scipy.linalg.subspace_angles(X, Y))
-    return sines
-
-
 def lemma_1(*, mu_eta: float, rank_eta: float) -> float:
     r"""Bound on :math:`r \mu(r)` that always holds: :math:`r \mu(r) \le 2\, r(M, \eta)\, \mu(\eta)` (Lemma 1).
 
@@ -184,7 +44,7 @@ def lemma_1(*, mu_eta: float, rank_eta: float) -> float:
     >>> lemma_1(mu_eta=1.5, rank_eta=4.0)
     12.0
     """
-    return 2 * _positive(rank_eta=rank_eta) * _at_least(1, mu_eta=mu_eta)
+    return 2 * positive(rank_eta=rank_eta) * at_least(1, mu_eta=mu_eta)
 
 
 def lemma_2(
@@ -251,7 +111,7 @@ def projection_bound(
     """
     demanded = _column_demand(shape, rank, mu, t)
     d = _sampled(shape, n_columns, otherwise=demanded)
-    bound = 2 * _at_least(0, sigma_next=sigma_next) * sqrt(1 + sum(shape) / d)
+    bound = 2 * at_least(0, sigma_next=sigma_next) * sqrt(1 + sum(shape) / d)
     return _guarantee(shape, demanded, 0, failure=2 * exp(-t), bound=bound, d=d)
 
 
@@ -310,7 +170,7 @@ def theorem_2(
     (66, 340, 0.0058)
     """
     demanded = _column_demand(shape, rank, mu, t)
-    n_entries = _entry_demand(_at_least(1, mu_hat=mu_hat) * rank, rank, t)
+    n_entries = _entry_demand(at_least(1, mu_hat=mu_hat) * rank, rank, t)
     d = _sampled(shape, n_columns, otherwise=demanded)
     bound = _error_bound(shape, sigma_next, d)
     return _guarantee(shape, demanded, n_entries, failure=3 * exp(-t), bound=bound, d=d)
@@ -354,7 +214,7 @@ def theorem_3(
     """
     x, need = _spectral_need(shape, mu_eta, rank_eta, t)
     d = _sampled(shape, n_columns)
-    n_entries = _entry_demand(2 * x + 72 * max(shape) / d * need, _rank(rank, shape), t)
+    n_entries = _entry_demand(2 * x + 72 * max(shape) / d * need, target_rank(rank, shape), t)
     few = f"n_columns={d} is not above 72 * (mu_eta * rank_eta + 1) * (t + ln n) = {72 * need:.1f}"
     doubts = _no_gap(sigma_rank, sigma_next), few if d <= 72 * need else ""
     bound = _error_bound(shape, sigma_next, d)
@@ -389,73 +249,18 @@ def frobenius_bound(
     >>> round(frobenius_bound(n_entries=2000, **known).bound, 2)
     1.09
     """
-    size = check_count(n_entries, name="n_entries", at_least=1, at_most=_area(shape), of="entries")
-    demanded = _entry_demand(_at_least(1, mu_hat=mu_hat) * _rank(rank, shape), rank, _positive(t=t))
+    size = check_count(n_entries, name="n_entries", at_least=1, at_most=area(shape), of="entries")
+    demanded = _entry_demand(at_least(1, mu_hat=mu_hat) * target_rank(rank, shape), rank, positive(t=t))
     if not 0 < delta < 1:
         raise InvalidArgumentError(f"delta={delta} is not a chance of failing. Give a number between 0 and 1.")
-    bound = sqrt(1 + 4 * (mu_hat * rank) ** 2 / (delta * size)) * _at_least(0, projection_error=projection_error)
+    bound = sqrt(1 + 4 * (mu_hat * rank) ** 2 / (delta * size)) * at_least(0, projection_error=projection_error)
     few = f"n_entries={size} is fewer than the {demanded} asked for" if size < demanded else ""
     return _guarantee(shape, rank, demanded, failure=delta + exp(-t), bound=bound, d=rank, doubts=(few,))
 
 
-#: Table 1: numbers of entries that suffice for an n x n matrix of rank r, up to a constant.
-SAMPLE_COMPLEXITIES: Final[dict[str, Callable[[int, int], float]]] = {
-    "CUR+": lambda n, r: n * r * log(r),
-    "Krishnamurthy-Singh": lambda n, r: n * r**1.5 * log(r),
-    "Bhojanapalli-Jain": lambda n, r: n * r**2,
-    "Jain-Netrapalli-Sanghavi": lambda n, r: n * r**4.5 * log(n),
-    "nuclear norm": lambda n, r: n * r * log(n) ** 2,
-}
-
-
-def sample_complexity(method: str, *, n: int, rank: int) -> float:
-    r"""Entries from which a method recovers an n x n matrix of rank r, up to a constant (Table 1).
-
-    Parameters
-    ----------
-    method : str
-        A key of ``SAMPLE_COMPLEXITIES``.
-    n, rank : int
-        Side and rank of the matrix. Orders of growth only: at rank 1 the :math:`n r \ln r` of CUR+ is 0.
-
-    Examples
-    --------
-    >>> [f"{sample_complexity(method, n=1000, rank=10):.1e}" for method in ("CUR+", "nuclear norm")]
-    ['2.3e+04', '4.8e+05']
-    """
-    if method not in SAMPLE_COMPLEXITIES:
-        names = ", ".join(map(repr, SAMPLE_COMPLEXITIES))
-        raise InvalidArgumentError(f"method={method!r} is not in Table 1. Give one of {names}.")
-    return float(SAMPLE_COMPLEXITIES[method](n, _rank(rank, (n, n))))
-
-
-def distinct_entries(shape: Shape, *, n_columns: int, n_rows: int, n_entries: int) -> float:
-    r"""Expected number of different entries seen, where the paper counts :math:`2 d n + |\Omega|`.
-
-    .. math:: n d_1 + m d_2 - d_1 d_2 + |\Omega| \frac{(n - d_2)(m - d_1)}{n m}
-
-    Parameters
-    ----------
-    shape : (int, int)
-        Size :math:`(n, m)` of the matrix.
-    n_columns, n_rows, n_entries : int
-        How many are sampled, uniformly and without repetition.
-
-    Examples
-    --------
-    >>> distinct_entries((100, 100), n_columns=10, n_rows=20, n_entries=1000)
-    3520.0
-    """
-    n, m = check_shape(shape)
-    d1 = check_count(n_columns, name="n_columns", at_most=m, of="columns")
-    d2 = check_count(n_rows, name="n_rows", at_most=n, of="rows")
-    k = check_count(n_entries, name="n_entries", at_most=n * m, of="entries")
-    return n * d1 + m * d2 - d1 * d2 + k * (n - d2) * (m - d1) / (n * m)
-
-
 def _column_demand(shape: Shape, rank: int, mu: float, t: float) -> int:
     """Least d >= 7 mu r (t + ln r)."""
-    return ceil(7 * _at_least(1, mu=mu) * _rank(rank, shape) * (_positive(t=t) + log(rank)))
+    return ceil(7 * at_least(1, mu=mu) * target_rank(rank, shape) * (positive(t=t) + log(rank)))
 
 
 def _entry_demand(mu_times_rank: float, rank: int, t: float) -> int:
@@ -466,17 +271,17 @@ def _entry_demand(mu_times_rank: float, rank: int, t: float) -> int:
 def _spectral_need(shape: Shape, mu_eta: float, rank_eta: float, t: float) -> tuple[float, float]:
     """Return x = mu(eta) r(M, eta) and (x + 1)(t + ln n), of which Lemma 2 and Theorem 3 are made."""
     x = lemma_1(mu_eta=mu_eta, rank_eta=rank_eta) / 2
-    return x, (x + 1) * (_positive(t=t) + log(max(check_shape(shape))))
+    return x, (x + 1) * (positive(t=t) + log(max(check_shape(shape))))
 
 
 def _error_bound(shape: Shape, sigma_next: float, d: int) -> float:
     """Bound of Theorems 2 and 3, with the square root taken."""
-    return _at_least(0, sigma_next=sigma_next) * sqrt(8 * (1 + 2 * _area(shape)) * (1 + sum(shape) / d))
+    return at_least(0, sigma_next=sigma_next) * sqrt(8 * (1 + 2 * area(shape)) * (1 + sum(shape) / d))
 
 
 def _no_gap(sigma_rank: float, sigma_next: float) -> str:
-    least = sqrt(2) * _at_least(0, sigma_next=sigma_next)
-    short = _at_least(0, sigma_rank=sigma_rank) < least
+    least = sqrt(2) * at_least(0, sigma_next=sigma_next)
+    short = at_least(0, sigma_rank=sigma_rank) < least
     return f"sigma_rank={sigma_rank:.6g} is below sqrt(2) * sigma_next = {least:.6g}" if short else ""
 
 
@@ -487,73 +292,16 @@ def _guarantee(
     n, m = shape
     found = [
         f"it asks for {n_columns} columns and rows of a {n} x {m} matrix" if n_columns > min(n, m) else "",
-        f"n_columns={d} is fewer than the {n_columns} asked for" if d < n_columns else "",
+        f"n_columns={d} is fewer than the {n_columns} asked for" if d < n_columns <= min(n, m) else "",
         f"it asks for {n_entries} entries of the {n * m} there are" if n_entries > n * m else "",
         f"its bound on the chance of failing is {failure:.3g}, not below 1; increase t" if failure >= 1 else "",
         *doubts,
     ]
     reason = "; ".join(filter(None, found))
-    return Guarantee(n_columns, n_entries, max(0.0, 1 - failure), bound, bool(reason), reason)
+    return Guarantee(n_columns, n_entries, max(0.0, 1 - failure), float(bound), bool(reason), reason)
 
 
 def _sampled(shape: Shape, n_columns: int | None, otherwise: int = 1) -> int:
     if n_columns is None:
         return min(otherwise, *shape)
     return check_count(n_columns, name="n_columns", at_least=1, at_most=min(shape), of="columns or rows")
-
-
-def _rank(rank: int, shape: Shape) -> int:
-    return check_count(rank, name="rank", at_least=1, at_most=min(check_shape(shape)), of="columns or rows")
-
-
-def _area(shape: Shape) -> int:
-    n, m = check_shape(shape)
-    return n * m
-
-
-def _at_least(least: float, **named: float) -> float:
-    ((name, value),) = named.items()
-    if not least - 1e-9 <= value < inf:  # a computed incoherence of 1 may be rounded down
-        raise InvalidArgumentError(
-            f"{name}={value}, which by its definition is finite and at least {least}. Check how it was computed."
-        )
-    return max(value, least)
-
-
-def _positive(**named: float) -> float:
-    ((name, value),) = named.items()
-    if not 0 < value < inf:
-        raise InvalidArgumentError(f"{name}={value}, but only positive finite numbers make sense. Try {name}=3.")
-    return value
-
-
-def _weights(singular_values: ArrayLike, shape: Shape, eta: float) -> NDArray[np.float64]:
-    """Return s^2 / (s^2 + n m eta) in a form where no square overflows and 0 is never divided by 0."""
-    s = np.asarray(singular_values, dtype=np.float64)
-    if s.ndim != 1 or not (np.isfinite(s) & (s >= 0)).all():
-        raise InvalidArgumentError(
-            f"singular_values={s} must be one list of finite numbers, none negative. Pass those of an SVD."
-        )
-    length = np.hypot(s, sqrt(_at_least(0, eta=eta)) * sqrt(_area(shape)))
-    return np.square(np.divide(s, length, out=np.zeros_like(s), where=length > 0))
-
-
-def _matrix(x: ArrayLike, name: str) -> NDArray[np.float64]:
-    Q = np.asarray(x, dtype=np.float64)
-    if Q.ndim != 2 or Q.size == 0 or not np.isfinite(Q).all():
-        raise InvalidArgumentError(
-            f"{name} has shape {Q.shape} and {(~np.isfinite(Q)).sum()} values that are not finite, so its columns "
-            "span no subspace. Pass a finite matrix with at least one row and one column."
-        )
-    return Q
-
-
-def _orthonormal(x: ArrayLike, name: str) -> NDArray[np.float64]:
-    Q = _matrix(x, name)
-    error = np.abs(Q.T @ Q - np.eye(Q.shape[1])).max()
-    if error > 1e-4:  # leaves room for single precision
-        raise InvalidArgumentError(
-            f"{name}.T @ {name} differs from the identity by {error:.3g}, but incoherence is defined for orthonormal "
-            f"columns. Pass numpy.linalg.qr({name}).Q instead."
-        )
-    return Q

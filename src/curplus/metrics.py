@@ -1,0 +1,268 @@
+r"""How good an answer is, when the whole matrix is at hand.
+
+The paper measures :math:`\ell_s = \|M - \hat M\|_2 / \|M - M_r\|_2` and
+:math:`\ell_F = \|M - \hat M\|_F / \|M - M_r\|_F`, where :math:`M_r` is the best rank-r approximation (Section 4.2).
+Neither needs :math:`M - \hat M` as a matrix. A :class:`Target` keeps what depends on M alone, so that many answers can
+be compared with one matrix at the price of one spectrum.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse
+from numpy.typing import NDArray
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, aslinearoperator, eigsh
+
+from ._arrays import largest, real_array, to_numpy
+from ._typing import Shape
+from ._validation import check_count
+from .exceptions import InvalidArgumentError
+from .factorization import Factorization
+
+__all__ = ["Target", "frobenius_error", "relative_frobenius_error", "relative_spectral_error", "spectral_error"]
+
+BLOCK = 2**22  # most numbers of a dense matrix compared at a time
+SMALL = 4_000_000  # a dense matrix of up to this many entries has all its singular values computed
+FloatArray = NDArray[np.floating[Any]]
+
+
+class Target:
+    """A matrix known as a whole, with its norm and singular values computed once, when first needed.
+
+    Parameters
+    ----------
+    matrix : array or scipy.sparse matrix of shape (n, m)
+        The matrix :math:`M`.
+
+    Examples
+    --------
+    >>> import numpy as np, curplus
+    >>> M = np.diag([3.0, 2.0, 1.0])
+    >>> target = curplus.metrics.Target(M)
+    >>> target.best_spectral_error(2), round(target.best_frobenius_error(1), 4)
+    (1.0, 2.2361)
+    """
+
+    def __init__(self, matrix: Any) -> None:
+        if scipy.sparse.issparse(matrix):
+            kind = real_array(np.empty(0, dtype=matrix.dtype), name="the matrix").dtype
+            self.matrix = scipy.sparse.csr_array(matrix.astype(kind, copy=False))
+            values = self.matrix.data
+        else:
+            self.matrix = values = to_numpy(real_array(matrix, name="the matrix"))
+        if self.matrix.ndim != 2:
+            raise InvalidArgumentError(f"the matrix has shape {self.matrix.shape}. Give a two-dimensional one.")
+        magnitude = largest(values)
+        if not math.isfinite(magnitude):
+            raise InvalidArgumentError("the matrix contains NaN or inf, so errors against it mean nothing.")
+        self._unit = math.ldexp(1.0, math.frexp(magnitude)[1]) if magnitude else 1.0
+        self._spectrum: FloatArray = np.empty(0)
+
+    @property
+    def shape(self) -> Shape:
+        """Size of the matrix."""
+        return int(self.matrix.shape[0]), int(self.matrix.shape[1])
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the matrix is held in sparse form."""
+        return bool(scipy.sparse.issparse(self.matrix))
+
+    @cached_property
+    def frobenius_norm(self) -> float:
+        """Root of the sum of squares."""
+        values = self.matrix.data if self.is_sparse else self.matrix
+        return float(np.linalg.norm(values / self._unit)) * self._unit
+
+    def singular_values(self, count: int) -> FloatArray:
+        """The ``count`` largest singular values, descending; computed once for the largest ``count`` asked for."""
+        count = min(count, *self.shape)
+        if len(self._spectrum) < count:
+            self._spectrum = self._all_singular_values() if self._is_small(count) else self._leading(count)
+        return self._spectrum[:count]
+
+    def best_spectral_error(self, rank: int) -> float:
+        r""":math:`\|M - M_r\|_2`, the first singular value left out."""
+        values = self.singular_values(rank + 1)
+        return float(values[rank]) if len(values) > rank else 0.0
+
+    def best_frobenius_error(self, rank: int) -> float:
+        r""":math:`\|M - M_r\|_F`; where only leading singular values are known, to about 1e-8 of the norm."""
+        values = self.singular_values(rank + 1) / self._unit
+        if len(self._spectrum) == min(self.shape):
+            return float(np.linalg.norm(self._spectrum[rank:] / self._unit)) * self._unit
+        rest = (self.frobenius_norm / self._unit) ** 2 - float(np.sum(values[:rank] ** 2))
+        return math.sqrt(max(rest, 0.0)) * self._unit
+
+    def _is_small(self, count: int) -> bool:
+        return math.prod(self.shape) <= SMALL or count > min(self.shape) // 3
+
+    def _all_singular_values(self) -> FloatArray:
+        dense = self.matrix.toarray() if self.is_sparse else self.matrix
+        return np.asarray(scipy.linalg.svdvals(dense / self._unit)) * self._unit
+
+    def _leading(self, count: int) -> FloatArray:
+        return _leading_singular_values(aslinearoperator(self.matrix), count, tol=0.0, unit=self._unit)
+
+
+def spectral_error(matrix: Any, approximation: Factorization, *, tol: float = 1e-8) -> float:
+    r"""Spectral norm of the error, :math:`\|M - \hat M\|_2`, by Lanczos iteration.
+
+    Parameters
+    ----------
+    matrix : array, sparse matrix or Target of shape (n, m)
+        The matrix :math:`M`.
+    approximation : Factorization
+        The answer :math:`\hat M`.
+    tol : float, default 1e-8
+        Relative accuracy of the norm. Errors below about 1e-14 of :math:`\|M\|` are rounding and not resolved.
+
+    Returns
+    -------
+    float
+    """
+    target, answer = _pair(matrix, approximation)
+    M, approx = aslinearoperator(target.matrix), aslinearoperator(answer)
+    return float(_leading_singular_values(M - approx, 1, tol=tol, unit=target._unit)[0])
+
+
+def frobenius_error(matrix: Any, approximation: Factorization) -> float:
+    r"""Frobenius norm of the error, :math:`\|M - \hat M\|_F`.
+
+    Parameters
+    ----------
+    matrix : array, sparse matrix or Target of shape (n, m)
+        The matrix :math:`M`.
+    approximation : Factorization
+        The answer :math:`\hat M`.
+
+    Returns
+    -------
+    float
+
+    Notes
+    -----
+    A dense matrix is compared a block of rows at a time, to rounding. A sparse one goes through
+    :math:`\|M\|_F^2 - \|P\|_F^2 + \|P - Z\|_F^2` with :math:`P = \hat U^\top M \hat V`, which costs O(nnz r) and loses
+    what lies below about 1e-8 of :math:`\|M\|_F`.
+    """
+    target, answer = _pair(matrix, approximation)
+    return (_by_projection if target.is_sparse else _by_blocks)(target, answer) * target._unit
+
+
+def relative_spectral_error(matrix: Any, approximation: Factorization, rank: int, *, tol: float = 1e-8) -> float:
+    r""":math:`\ell_s = \|M - \hat M\|_2 / \|M - M_r\|_2`, the paper's measure.
+
+    Where M has rank at most r the denominator is taken as rounding, ``max(n, m) * eps * norm``: an answer that is exact
+    to rounding has a value of about 1 or less, and any other a large but finite one.
+
+    Parameters
+    ----------
+    matrix : array, sparse matrix or Target of shape (n, m)
+        The matrix; give a :class:`Target` to compute its spectrum only once.
+    approximation : Factorization
+        The answer.
+    rank : int
+        The rank r of the best approximation to compare with.
+    tol : float, default 1e-8
+        Relative accuracy of the numerator.
+
+    Returns
+    -------
+    float
+    """
+    target = _target(matrix)
+    best = target.best_spectral_error(check_count(rank, name="rank", at_least=0))
+    return _ratio(spectral_error(target, approximation, tol=tol), best, target)
+
+
+def relative_frobenius_error(matrix: Any, approximation: Factorization, rank: int) -> float:
+    r""":math:`\ell_F = \|M - \hat M\|_F / \|M - M_r\|_F`; see :func:`relative_spectral_error`.
+
+    Parameters
+    ----------
+    matrix : array, sparse matrix or Target of shape (n, m)
+        The matrix; give a :class:`Target` to compute its spectrum only once.
+    approximation : Factorization
+        The answer.
+    rank : int
+        The rank r of the best approximation to compare with.
+
+    Returns
+    -------
+    float
+    """
+    target = _target(matrix)
+    best = target.best_frobenius_error(check_count(rank, name="rank", at_least=0))
+    return _ratio(frobenius_error(target, approximation), best, target)
+
+
+def _target(matrix: Any) -> Target:
+    return matrix if isinstance(matrix, Target) else Target(matrix)
+
+
+def _pair(matrix: Any, approximation: Factorization) -> tuple[Target, Factorization]:
+    """Both sides on the host, of one shape."""
+    target = _target(matrix)
+    if target.shape != approximation.shape:
+        raise InvalidArgumentError(
+            f"the matrix has shape {target.shape} and the approximation {approximation.shape}. Compare like with like."
+        )
+    left, core, right = approximation.left, approximation.core, approximation.right
+    return target, Factorization(
+        left._replace(vectors=to_numpy(left.vectors)),
+        core._replace(Z=to_numpy(core.Z)),
+        right._replace(vectors=to_numpy(right.vectors)),
+    )
+
+
+def _ratio(error: float, best: float, target: Target) -> float:
+    kind = target.matrix.dtype
+    floor = max(target.shape) * float(np.finfo(kind).eps) * float(target.singular_values(1)[0])
+    denominator = max(best, floor)
+    return error / denominator if denominator else math.inf if error else 0.0
+
+
+def _by_blocks(target: Target, answer: Factorization) -> float:
+    n, m = target.shape
+    step = max(1, BLOCK // m)
+    total = 0.0
+    for start in range(0, n, step):
+        rows = np.arange(start, min(start + step, n))
+        total = math.hypot(total, float(np.linalg.norm((target.matrix[rows] - answer.rows(rows)) / target._unit)))
+    return total
+
+
+def _by_projection(target: Target, answer: Factorization) -> float:
+    unit = target._unit
+    U, Z, V = answer.left.vectors, answer.core.Z / unit, answer.right.vectors
+    P = (U.T @ (target.matrix @ V)) / unit
+    outside = (target.frobenius_norm / unit) ** 2 - float(np.sum(P**2))
+    return math.sqrt(max(outside, 0.0) + float(np.sum((P - Z) ** 2)))
+
+
+def _leading_singular_values(operator: Any, count: int, *, tol: float, unit: float) -> FloatArray:
+    """The ``count`` largest singular values, from Lanczos iteration on the smaller Gram operator."""
+    n, m = operator.shape
+    if n < m:
+        return _leading_singular_values(operator.T, count, tol=tol, unit=unit)
+    if m <= max(32, 3 * count):
+        return np.asarray(scipy.linalg.svdvals(operator.matmat(np.eye(m)) / unit))[:count] * unit
+    gram = LinearOperator((m, m), matvec=lambda x: operator.rmatvec(operator.matvec(x) / unit) / unit, dtype=np.float64)
+    start = np.random.default_rng(0).standard_normal(m)
+    if not np.any(gram.matvec(start)):
+        return np.zeros(count)
+    try:
+        squares = eigsh(gram, count, tol=tol, v0=start, return_eigenvectors=False)
+    except ArpackNoConvergence as error:  # the operator is rounding error: what was found is as good as any
+        squares = error.eigenvalues if len(error.eigenvalues) == count else np.full(count, _rayleigh(gram, start))
+    return np.asarray(np.sqrt(np.sort(squares)[::-1].clip(min=0.0))) * unit
+
+
+def _rayleigh(gram: Any, x: FloatArray) -> float:
+    return float(x @ gram.matvec(x) / (x @ x))

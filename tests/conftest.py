@@ -1,0 +1,107 @@
+"""What the tests share: a seeded generator, matrices to approximate, a source that records what is read, real data."""
+
+import os
+from pathlib import Path
+
+import array_api_strict
+import numpy as np
+import pytest
+from hypothesis import settings
+
+settings.register_profile("curplus", deadline=None)
+settings.register_profile("curplus-ci", deadline=None, derandomize=True, print_blob=True)
+settings.load_profile("curplus-ci" if os.environ.get("CI") else "curplus")
+
+
+class RecordingSource:
+    """A NumPy matrix that remembers every position it was asked for, in the mask ``seen``."""
+
+    def __init__(self, matrix):
+        self.matrix = np.asarray(matrix)
+        self.seen = np.zeros(self.matrix.shape, dtype=bool)
+        self.n_calls = 0
+
+    @property
+    def shape(self):
+        return self.matrix.shape
+
+    @property
+    def dtype(self):
+        return self.matrix.dtype
+
+    def rows(self, index):
+        return self._read(np.ix_(index, np.arange(self.shape[1])))
+
+    def columns(self, index):
+        return self._read(np.ix_(np.arange(self.shape[0]), index))
+
+    def entries(self, i, j):
+        return self._read((i, j))
+
+    def _read(self, where):
+        self.n_calls += 1
+        self.seen[where] = True
+        return self.matrix[where]
+
+
+@pytest.fixture
+def rng():
+    """A generator with a fixed seed: same seed, same bits."""
+    return np.random.default_rng(20150706)
+
+
+@pytest.fixture
+def low_rank(rng):
+    """Factory of incoherent matrices of exact rank: products of Gaussian factors."""
+
+    def make(shape=(30, 20), rank=3, dtype=np.float64):
+        n, m = shape
+        return (rng.standard_normal((n, rank)) @ rng.standard_normal((rank, m))).astype(dtype)
+
+    return make
+
+
+@pytest.fixture
+def full_rank(rng):
+    """Factory of matrices of full rank: a low-rank signal under Gaussian noise."""
+
+    def make(shape=(30, 20), rank=3, noise=0.1, dtype=np.float64):
+        n, m = shape
+        signal = rng.standard_normal((n, rank)) @ rng.standard_normal((rank, m))
+        return (signal + noise * rng.standard_normal(shape)).astype(dtype)
+
+    return make
+
+
+@pytest.fixture
+def coherent(rng):
+    """Factory of coherent matrices: sparse, with a few spikes that most samples miss."""
+
+    def make(shape=(30, 20), density=0.05, dtype=np.float64):
+        heavy_tailed = np.exp(3 * rng.standard_normal(shape)) * rng.choice([-1.0, 1.0], size=shape)
+        return np.where(rng.random(shape) < density, heavy_tailed, 0.0).astype(dtype)
+
+    return make
+
+
+@pytest.fixture
+def recording_source():
+    """The class of sources that remember what was read; call it with a matrix."""
+    return RecordingSource
+
+
+@pytest.fixture(params=[np, array_api_strict], ids=["numpy", "array_api_strict"])
+def xp(request):
+    """Each array library that the kernels are tested with."""
+    return request.param
+
+
+@pytest.fixture(scope="session")
+def data_dir():
+    """The folder of real data sets that CURPLUS_DATA names."""
+    folder = os.environ.get("CURPLUS_DATA")
+    if not folder:
+        pytest.skip("CURPLUS_DATA is not set: it names the folder of real data sets")
+    if not Path(folder).is_dir():
+        pytest.skip(f"CURPLUS_DATA={folder} is not a folder")
+    return Path(folder)
