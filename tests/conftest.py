@@ -84,7 +84,7 @@ def coherent(rng):
     return make
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def recording_source():
     """The class of sources that remember what was read; call it with a matrix."""
     return RecordingSource

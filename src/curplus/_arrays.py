@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ from .exceptions import InvalidArgumentError
 
 __all__ = [
     "array_namespace",
+    "blocks",
+    "device",
     "gather",
     "is_array_api_obj",
     "is_numpy_array",
@@ -62,6 +65,13 @@ def real_array(values: Any, *, name: str) -> Array:
     if x.dtype in (xp.float32, xp.float64):
         return x
     return xp.astype(x, xp.float32 if real and xp.finfo(x.dtype).bits < 32 else xp.float64)
+
+
+def blocks(size: int, width: int, *, most: int = 2**22) -> Iterator[slice]:
+    """Slices of ``range(size)`` such that ``width`` numbers for each position make at most ``most`` at a time."""
+    step = max(1, most // max(width, 1))
+    for start in range(0, size, step):
+        yield slice(start, min(start + step, size))
 
 
 def take(x: Array, index: IndexVector, *, axis: int) -> Array:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import array_namespace
+from ._arrays import array_namespace, blocks
 from ._typing import Matrix, Source
 from ._validation import check_rank
 from .bases import Basis, leading_basis
@@ -24,8 +24,6 @@ from .observation import Observation
 from .sources import as_source
 
 __all__ = ["cur_full", "cur_plus", "cur_unbiased"]
-
-BLOCK = 2**23  # most numbers of the matrix that cur_full holds at a time
 
 
 def cur_plus(observation: Observation, rank: int, *, solver: str | CoreSolver = "auto") -> Factorization:
@@ -154,12 +152,9 @@ def _project(source: Source, U: Matrix, V: Matrix) -> Matrix:
     matmat = getattr(source, "matmat", None)
     if matmat is not None:
         return U.T @ matmat(V)
-    n, m = source.shape
-    step = max(1, BLOCK // m)
     Z = U[:0, :].T @ V[:0, :]
-    for start in range(0, n, step):
-        stop = min(start + step, n)
-        Z = Z + U[start:stop, :].T @ (source.rows(np.arange(start, stop)) @ V)
+    for part in blocks(*source.shape):
+        Z = Z + U[part, :].T @ (source.rows(np.arange(part.start, part.stop)) @ V)
     return Z
 
 

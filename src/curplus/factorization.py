@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._arrays import array_namespace, take, to_device
+from ._arrays import array_namespace, blocks, device, take, to_device
 from ._typing import IndexVector, Matrix, Names, Shape, Vector
 from ._validation import check_count, check_index
 from .bases import Basis
@@ -22,8 +22,6 @@ from .exceptions import InvalidArgumentError, SpanError
 from .storage import read_file, write_file
 
 __all__ = ["CUR", "SVD", "Factorization"]
-
-BLOCK = 2**22  # most numbers gathered at a time
 
 
 class SVD(NamedTuple):
@@ -127,7 +125,7 @@ class Factorization:
 
     def __rmatmul__(self, X: Any) -> Any:
         X = X if hasattr(X, "shape") else to_device(np.asarray(X, dtype=float), self.core.Z)
-        return (self.T @ X.T).T
+        return self.T @ X if X.ndim == 1 else (self.T @ X.T).T
 
     # -- parts of the matrix --------------------------------------------------------------------------------------
 
@@ -138,15 +136,10 @@ class Factorization:
         if len(i) != len(j):
             raise InvalidArgumentError(f"i has {len(i)} positions and j has {len(j)}. Give pairs.")
         xp = array_namespace(self.core.Z)
-        step = max(1, BLOCK // max(*self.core.Z.shape, 1))
-        parts = [
-            xp.sum(
-                (take(self.left.vectors, i[start : start + step], axis=0) @ self.core.Z)
-                * take(self.right.vectors, j[start : start + step], axis=0),
-                axis=1,
-            )
-            for start in range(0, max(len(i), 1), step)
-        ]
+        parts = [xp.sum(self.left.vectors[:0, :], axis=1)]
+        for part in blocks(len(i), max(self.core.Z.shape)):
+            left, right = (take(basis.vectors, k[part], axis=0) for basis, k in ((self.left, i), (self.right, j)))
+            parts.append(xp.sum((left @ self.core.Z) * right, axis=1))
         return xp.concat(parts)
 
     def rows(self, i: Any) -> Matrix:
@@ -172,10 +165,10 @@ class Factorization:
 
     def truncate(self, rank: int) -> Factorization:
         """The closest matrix of rank at most ``rank``."""
-        rank = check_count(rank, name="rank", at_least=1)
+        rank = min(check_count(rank, name="rank", at_least=1), self.rank)
         xp = array_namespace(self.core.Z)
         P, s, Qt = xp.linalg.svd(self.core.Z, full_matrices=False)
-        Z = s[:rank, None] * xp.eye(min(rank, self.rank), dtype=self.dtype)
+        Z = s[:rank, None] * xp.eye(rank, dtype=self.dtype, device=device(s))
         return Factorization(
             self.left.rotate(P[:, :rank]),
             self.core._replace(Z=Z),

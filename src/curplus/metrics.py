@@ -18,7 +18,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, aslinearoperator, eigsh
 
-from ._arrays import largest, real_array, to_numpy
+from ._arrays import blocks, largest, real_array, to_numpy
 from ._typing import Shape
 from ._validation import check_count
 from .exceptions import InvalidArgumentError
@@ -26,7 +26,6 @@ from .factorization import Factorization
 
 __all__ = ["Target", "frobenius_error", "relative_frobenius_error", "relative_spectral_error", "spectral_error"]
 
-BLOCK = 2**22  # most numbers of a dense matrix compared at a time
 SMALL = 4_000_000  # a dense matrix of up to this many entries has all its singular values computed
 FloatArray = NDArray[np.floating[Any]]
 
@@ -229,11 +228,9 @@ def _ratio(error: float, best: float, target: Target) -> float:
 
 
 def _by_blocks(target: Target, answer: Factorization) -> float:
-    n, m = target.shape
-    step = max(1, BLOCK // m)
     total = 0.0
-    for start in range(0, n, step):
-        rows = np.arange(start, min(start + step, n))
+    for part in blocks(*target.shape):
+        rows = np.arange(part.start, part.stop)
         total = math.hypot(total, float(np.linalg.norm((target.matrix[rows] - answer.rows(rows)) / target._unit)))
     return total
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import array_namespace, gather, real_array, rounding_unit, take, to_numpy
+from ._arrays import array_namespace, device, gather, real_array, rounding_unit, take, to_numpy
 from ._typing import Array, IndexVector, Matrix, Names, RandomState, Shape, Source, Vector
 from ._validation import check_finite, check_index, check_names, check_shape
 from .exceptions import InconsistentObservationError, InvalidArgumentError
@@ -228,7 +228,9 @@ def _one_type(parts: dict[str, tuple[Any, tuple[int, ...]]]) -> list[Array]:
         raise InvalidArgumentError(f"arrays of different libraries were mixed: {kinds}. Convert them to one.") from None
     dtype = xp.result_type(*given.values())
     return [
-        xp.astype(given[name], dtype, copy=False) if name in given else xp.zeros(shape, dtype=dtype)
+        xp.astype(given[name], dtype, copy=False)
+        if name in given
+        else xp.zeros(shape, dtype=dtype, device=device(next(iter(given.values()))))
         for name, (_, shape) in parts.items()
     ]
 

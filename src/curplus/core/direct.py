@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 import scipy.linalg
 
-from .._arrays import array_namespace, is_numpy_array, rounding_unit
+from .._arrays import array_namespace, device, is_numpy_array, rounding_unit
 from .._typing import Matrix, Vector
 from .equations import EntryEquations
 from .solver import Found, Solver
@@ -37,7 +37,7 @@ class LeastSquares(Solver):
 
     rcond: float | None = None
 
-    def _solve(self, equations: EntryEquations) -> Found:
+    def _solve(self, equations: EntryEquations, goal: float) -> Found:
         xp = array_namespace(equations.left)
         triangle = None
         for rows, target in equations.blocks():
@@ -82,10 +82,10 @@ class NormalEquations(Solver):
 
     refinements: int = 2
 
-    def _solve(self, equations: EntryEquations) -> Found:
+    def _solve(self, equations: EntryEquations, goal: float) -> Found:
         xp = array_namespace(equations.left)
         inverse, rank, condition = _gram_inverse(equations.gram(), self.ridge)
-        z = xp.zeros(equations.shape, dtype=equations.target.dtype)
+        z = equations.zero()
         for _ in range(1 + self.refinements):
             slope = equations.adjoint(equations.target - equations.apply(z)) - self.ridge * z
             z = z + xp.reshape(inverse(xp.reshape(slope, (-1,))), equations.shape)
@@ -101,7 +101,7 @@ def _gram_inverse(G: Matrix, ridge: float) -> tuple[Callable[[Vector], Vector], 
     """The (pseudo-)inverse of a Gram matrix plus ridge as a function, its rank, and the condition of the equations."""
     xp = array_namespace(G)
     size = G.shape[0]
-    G = G + ridge * xp.eye(size, dtype=G.dtype)
+    G = G + ridge * xp.eye(size, dtype=G.dtype, device=device(G))
     if is_numpy_array(G):
         factor, info = scipy.linalg.lapack.dpotrf(G, lower=True)
         if info == 0:

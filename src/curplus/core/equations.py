@@ -16,13 +16,11 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse
 
-from .._arrays import array_namespace, is_numpy_array, largest, take
+from .._arrays import array_namespace, blocks, device, is_numpy_array, largest, take
 from .._typing import IndexVector, Matrix, Vector
 from ..observation import Observation
 
 __all__ = ["EntryEquations", "entry_equations"]
-
-BLOCK = 2**22  # most numbers in one block of explicit equations: 32 MiB
 
 
 class Groups(NamedTuple):
@@ -33,7 +31,7 @@ class Groups(NamedTuple):
 
     def spread(self, x: Matrix) -> Matrix:
         """Rows of ``x``, one per group, repeated for each member."""
-        return x[self.member]
+        return np.take(x, self.member, axis=0)
 
     def total(self, weights: Vector, x: Matrix) -> Matrix:
         """Sums of ``weights[t] * x[t]`` over each group."""
@@ -58,6 +56,10 @@ class EntryEquations(NamedTuple):
         a, b = self.left.shape[1], self.right.shape[1]
         return (b, a) if self.swapped else (a, b)
 
+    def zero(self) -> Matrix:
+        """The core that is zero."""
+        return array_namespace(self.left).zeros(self.shape, dtype=self.left.dtype, device=device(self.left))
+
     def apply(self, Z: Matrix) -> Vector:
         """Left-hand sides for the core ``Z``."""
         xp = array_namespace(Z)
@@ -80,9 +82,7 @@ class EntryEquations(NamedTuple):
         xp = array_namespace(self.left)
         unknowns = math.prod(self.shape)
         rows = self._spread(self.left)
-        step = max(1, BLOCK // unknowns)
-        for start in range(0, self.right.shape[0], step):
-            part = slice(start, start + step)
+        for part in blocks(self.right.shape[0], unknowns):
             a, b = rows[part, :], self.right[part, :]
             a, b = (b, a) if self.swapped else (a, b)
             yield xp.reshape(a[:, :, None] * b[:, None, :], (-1, unknowns)), self.target[part]
@@ -97,10 +97,8 @@ class EntryEquations(NamedTuple):
         p, q = self.left.shape[1], self.right.shape[1]
         half_p, pair_p = _pairs(p)
         half_q, pair_q = _pairs(q)
-        moments = xp.zeros((len(half_p[0]), len(half_q[0])), dtype=self.left.dtype)
-        step = max(1, BLOCK // max(len(half_q[0]), 1))
-        for start in range(0, self.right.shape[0], step):
-            part = slice(start, min(start + step, self.right.shape[0]))
+        moments: Matrix = 0.0
+        for part in blocks(self.right.shape[0], len(half_q[0])):
             outer = take(self.right[part, :], half_q[0], axis=1) * take(self.right[part, :], half_q[1], axis=1)
             left, outer = self._collect(part, outer)
             inner = take(left, half_p[0], axis=1) * take(left, half_p[1], axis=1)
@@ -134,15 +132,16 @@ def entry_equations(left: Matrix, right: Matrix, observation: Observation) -> En
     if not is_numpy_array(left):
         rows, columns = (xp.astype(take(x, k, axis=0), xp.float64) for x, k in ((left, i), (right, j)))
         return EntryEquations(rows * weight, columns, target, None, False, unit)
-    swapped = len(np.unique(j)) < len(np.unique(i))
+    swapped = bool(np.count_nonzero(np.bincount(j)) < np.count_nonzero(np.bincount(i)))
     if swapped:
         left, right, i, j = right, left, j, i
     order = np.argsort(i, kind="stable")
     first = np.flatnonzero(np.diff(i[order], prepend=-1))
     sizes = np.diff(first, append=len(i))
     groups = Groups(np.repeat(np.arange(len(first)), sizes), np.append(first, len(i)))
-    rows = left[i[order[first]]].astype(np.float64) * weight
-    return EntryEquations(rows, right[j[order]].astype(np.float64), target[order], groups, swapped, unit)
+    rows = np.take(left, i[order[first]], axis=0) * np.float64(weight)
+    columns = np.take(right, j[order], axis=0).astype(np.float64, copy=False)
+    return EntryEquations(rows, columns, target[order], groups, swapped, unit)
 
 
 def _pairs(size: int) -> tuple[tuple[IndexVector, IndexVector], IndexVector]:

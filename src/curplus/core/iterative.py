@@ -12,7 +12,7 @@ from scipy.sparse.linalg import LinearOperator, lsmr
 from .._arrays import array_namespace, to_device, to_numpy
 from .._typing import Matrix, Vector
 from .equations import EntryEquations
-from .solver import Found, Solver, gradient_goal, norm
+from .solver import Found, Solver, norm
 
 __all__ = ["LSMR", "AcceleratedGradient", "ConjugateGradient"]
 
@@ -36,9 +36,8 @@ class ConjugateGradient(Solver):
 
     max_iter: int = 2000
 
-    def _solve(self, equations: EntryEquations) -> Found:
-        goal = gradient_goal(equations, self.tol)
-        residual, z = equations.target, 0 * equations.adjoint(equations.target)
+    def _solve(self, equations: EntryEquations, goal: float) -> Found:
+        residual, z = equations.target, equations.zero()
         slope = direction = equations.adjoint(residual)
         square = norm(slope) ** 2
         steps: list[float] = []
@@ -72,7 +71,7 @@ class LSMR(Solver):
 
     max_iter: int = 2000
 
-    def _solve(self, equations: EntryEquations) -> Found:
+    def _solve(self, equations: EntryEquations, goal: float) -> Found:
         xp = array_namespace(equations.left)
 
         def core(z: Vector) -> Matrix:
@@ -87,7 +86,7 @@ class LSMR(Solver):
         # LSMR measures the gradient against ||A|| ||residual||; this is the same goal in its words.
         target = to_numpy(equations.target)
         scale = max(equations.norm() * norm(target), np.finfo(float).tiny)
-        atol = gradient_goal(equations, self.tol) / scale
+        atol = goal / scale
         z, _, iterations, *_ = lsmr(
             operator, target, damp=math.sqrt(self.ridge), atol=atol, btol=atol, conlim=0, maxiter=self.max_iter
         )
@@ -115,10 +114,9 @@ class AcceleratedGradient(Solver):
 
     max_iter: int = 5000
 
-    def _solve(self, equations: EntryEquations) -> Found:
+    def _solve(self, equations: EntryEquations, goal: float) -> Found:
         xp = array_namespace(equations.left)
-        goal = gradient_goal(equations, self.tol) if self.tol else 0.0
-        z = ahead = xp.zeros(equations.shape, dtype=equations.target.dtype)
+        z = ahead = equations.zero()
         image = image_ahead = xp.zeros_like(equations.target)
         curvature, momentum, iterations = 0.0, 1.0, 0
         while iterations < self.max_iter:

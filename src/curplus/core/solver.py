@@ -64,10 +64,11 @@ class Solver:
         name, xp = type(self).__name__, array_namespace(left)
         if 0 in equations.shape:
             residual = norm(equations.target) * _unscale(equations, observation)
-            return Core(xp.zeros(equations.shape, dtype=left.dtype), name, residual, rank=0)
+            return Core(xp.astype(equations.zero(), left.dtype), name, residual, rank=0)
         if not (self.underdetermined or self.ridge):
             _check_enough(equations.shape, observation.n_entries)
-        found = self._solve(equations)
+        goal = gradient_goal(equations, self.tol)
+        found = self._solve(equations, goal)
         residual = equations.target - equations.apply(found.Z)
         slope = norm(equations.adjoint(residual) - self.ridge * found.Z)
         return Core(
@@ -75,12 +76,13 @@ class Solver:
             solver=name,
             residual_norm=norm(residual) * _unscale(equations, observation),
             iterations=found.iterations,
-            converged=slope <= gradient_goal(equations, self.tol, margin=2.0),
+            converged=slope <= 2 * goal,
             rank=found.rank,
             condition=found.condition,
         )
 
-    def _solve(self, equations: EntryEquations) -> Found:
+    def _solve(self, equations: EntryEquations, goal: float) -> Found:
+        """Solve until the gradient is no longer than ``goal``."""
         raise AssertionError("each solver has its own")
 
 
@@ -96,11 +98,11 @@ def _check_enough(shape: tuple[int, int], entries: int) -> None:
         )
 
 
-def gradient_goal(equations: EntryEquations, tol: float, *, margin: float = 1.0) -> float:
-    """How small the gradient must become: ``tol`` times the first one, or what rounding leaves of it."""
+def gradient_goal(equations: EntryEquations, tol: float) -> float:
+    """How small the gradient must become: ``tol`` times the first one, or what rounding leaves of it; 0 for 0."""
     first = norm(equations.adjoint(equations.target))
     rounding = rounding_unit(equations.target) * equations.norm() * norm(equations.target)
-    return margin * max(tol * first, rounding)
+    return max(tol * first, rounding) if tol else 0.0
 
 
 def _unscale(equations: EntryEquations, observation: Observation) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import real_array
+from .._arrays import blocks, real_array
 from .._typing import IndexVector, Matrix, Names, Shape, Vector
 from .._validation import check_count, check_names, check_shape
 from ..exceptions import InvalidArgumentError, SourceError
@@ -83,8 +83,7 @@ class CallableSource:
 
     def _in_blocks(self, size: int, positions: Callable[[slice], tuple[IndexVector, IndexVector]]) -> Vector:
         values = np.empty(size, dtype=self.dtype)
-        for start in range(0, size, self._block_size):
-            block = slice(start, min(start + self._block_size, size))
+        for block in blocks(size, 1, most=self._block_size):
             values[block] = self._call(*positions(block))
         return values
 

@@ -1,0 +1,123 @@
+"""Draw the pictures of the index, the guide and the README: ``python docs/make_pictures.py``.
+
+Every number in them is computed here. The pictures are committed, so that the README shows them without a build.
+"""
+
+from math import ceil, log10
+from pathlib import Path
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+
+import curplus
+from curplus.plotting import plot_observation
+from curplus.theory import distinct_entries
+
+FOLDER = Path(__file__).parent / "_static"
+RANK, N_COLUMNS, N_ROWS, N_ENTRIES, SEED = 6, 8, 8, 150, 9
+COLOURS = "viridis"
+UNSEEN = "#f2f2f2"
+
+
+def three_waves(n, m):
+    """Three plane waves that cross: each is a matrix of rank 2, so their sum has rank 6."""
+    y, x = np.mgrid[0 : 1 : n * 1j, 0 : 1 : m * 1j]
+    waves = ((1.0, 2.1, 3.3, 0.0), (0.8, -4.2, 1.6, 1.0), (0.7, 1.2, -5.7, 2.2))
+    return sum(height * np.cos(2 * np.pi * (a * y + b * x) + phase) for height, a, b, phase in waves)
+
+
+def power_above(x):
+    """The power of ten just above ``x``, as text."""
+    return f"$10^{{{ceil(log10(x))}}}$"
+
+
+def frame(ax):
+    ax.set(xticks=[], yticks=[], xlabel="", ylabel="")
+    for spine in ax.spines.values():
+        spine.set(color="0.6", linewidth=0.8)
+
+
+def draw_seen(ax, seen, options):
+    """What was seen, with the single entries large enough to be noticed."""
+    ax.set_facecolor(UNSEEN)
+    plot_observation(seen, ax=ax, **options)
+    ax.scatter(seen.j + 0.5, seen.i + 0.5, s=7, c=seen.values, linewidths=0, **options)
+    ax.set(xlim=(0, seen.shape[1]), ylim=(seen.shape[0], 0))
+
+
+def draw_idea(M, seen, approx, options):
+    """The matrix, what was seen of it, and the answer."""
+    n, m = M.shape
+    share = distinct_entries(M.shape, n_columns=N_COLUMNS, n_rows=N_ROWS, n_entries=N_ENTRIES) / M.size
+    error = np.linalg.norm(M - approx.to_array()) / np.linalg.norm(M)
+    figure, axes = plt.subplots(1, 3, figsize=(10.5, 3.35), layout="constrained")
+    axes[0].imshow(M, aspect="auto", **options)
+    draw_seen(axes[1], seen, options)
+    axes[2].imshow(approx.to_array(), aspect="auto", **options)
+    captions = (
+        ("The matrix", f"{n} × {m}, rank {RANK}"),
+        ("What was seen", f"{N_COLUMNS} columns, {N_ROWS} rows, {N_ENTRIES} entries: {share:.1%}"),
+        ("The answer", f"relative error below {power_above(error)}"),
+    )
+    for ax, (title, caption) in zip(axes, captions, strict=True):
+        frame(ax)
+        ax.set_title(title, fontsize=13, fontweight="bold")
+        ax.set_xlabel(caption, fontsize=11, labelpad=7)
+    return figure
+
+
+def draw_steps(M, seen, approx, options):
+    """Columns give the left basis, rows the right one, entries the core; their product is the answer."""
+    n, m = M.shape
+    figure = plt.figure(figsize=(10.5, 6.2))
+    nothing = dict(columns=None, column_index=[], rows=None, row_index=[], i=[], j=[], values=None)
+    samples = (
+        ("1  Whole columns", f"{N_COLUMNS} of {m}", ("columns", "column_index")),
+        ("2  Whole rows", f"{N_ROWS} of {n}", ("rows", "row_index")),
+        ("3  Single entries", f"{N_ENTRIES} of {n * m:,}", ("i", "j", "values")),
+    )
+    for k, (title, caption, names) in enumerate(samples):
+        ax = figure.add_axes((0.02 + 0.33 * k, 0.595, 0.30, 0.355))
+        fields = nothing | {name: getattr(seen, name) for name in names}
+        draw_seen(ax, curplus.Observation(shape=seen.shape, **fields), options)
+        frame(ax)
+        ax.set_title(title, fontsize=13, fontweight="bold")
+        ax.set_xlabel(caption, fontsize=11)
+    height, width, thin = 0.355, 0.30, 0.055
+    bottom, middle = 0.08, 0.08 + height / 2
+    thick = thin * figure.get_figwidth() / figure.get_figheight()
+    left, right = approx.left.vectors, approx.right.vectors
+    factors = (
+        (left, (0.06, bottom, thin, height), "$\\hat U$", f"{n} × {RANK}\nfrom the columns"),
+        (approx.core.Z, (0.185, middle - thick / 2, thin, thick), "$Z$", f"{RANK} × {RANK}\nfitted to the\nentries"),
+        (right.T, (0.305, middle - thick / 2, width, thick), "$\\hat V^\\top$", f"{RANK} × {m}\nfrom the rows"),
+        (approx.to_array(), (0.68, bottom, width, height), "$\\hat M$", f"{n} × {m}"),
+    )
+    for factor, place, letter, caption in factors:
+        ax = figure.add_axes(place)
+        scale = np.abs(factor).max()
+        ax.imshow(factor, aspect="auto", interpolation="none", cmap=COLOURS, vmin=-scale, vmax=scale)
+        frame(ax)
+        ax.set_title(letter, fontsize=15)
+        ax.set_xlabel(caption, fontsize=11)
+    for x, sign in ((0.150, "·"), (0.272, "·"), (0.642, "=")):
+        figure.text(x, middle, sign, fontsize=24, ha="center", va="center")
+    return figure
+
+
+def main():
+    mpl.rcParams.update({"font.family": "DejaVu Sans", "savefig.dpi": 130})
+    M = three_waves(240, 320)
+    seen = curplus.observe(M, n_columns=N_COLUMNS, n_rows=N_ROWS, n_entries=N_ENTRIES, rng=SEED)
+    approx = curplus.cur_plus(seen, RANK)
+    limit = np.abs(M).max()
+    options = {"cmap": COLOURS, "vmin": -limit, "vmax": limit}
+    for name, draw in (("idea", draw_idea), ("steps", draw_steps)):
+        figure = draw(M, seen, approx, options)
+        figure.savefig(FOLDER / f"{name}.png", metadata={"Software": None})
+        plt.close(figure)
+
+
+if __name__ == "__main__":
+    main()

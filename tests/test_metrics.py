@@ -1,0 +1,137 @@
+import math
+
+import array_api_strict
+import numpy as np
+import pytest
+import scipy.sparse
+
+import curplus
+from curplus import metrics
+from curplus.exceptions import InvalidArgumentError
+
+KINDS = {
+    "dense": np.asarray,
+    "fortran": np.asfortranarray,
+    "float32": lambda M: M.astype(np.float32),
+    "csr": scipy.sparse.csr_array,
+    "coo": scipy.sparse.coo_matrix,
+    "strict": array_api_strict.asarray,
+}
+every_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+
+
+def answers(M):
+    seen = curplus.observe(M, n_columns=9, n_rows=8, n_entries=400, rng=0)
+    return [curplus.cur_plus(seen, 4), curplus.cur_full(M, seen), curplus.cur_unbiased(seen, 4)]
+
+
+@every_kind
+@pytest.mark.parametrize("shape", [(60, 50), (50, 60), (70, 9), (9, 70)])
+def test_errors_equal_the_dense_computation(full_rank, kind, shape):
+    M = full_rank(shape, rank=3, noise=0.5)
+    target, s = metrics.Target(kind(M)), np.linalg.svd(M, compute_uv=False)
+    rtol = 1e-5 if kind is KINDS["float32"] else 1e-7
+    for approx in answers(M):
+        E = M - approx.to_array()
+        assert metrics.spectral_error(target, approx) == pytest.approx(np.linalg.norm(E, 2), rel=rtol)
+        assert metrics.frobenius_error(target, approx) == pytest.approx(np.linalg.norm(E), rel=rtol)
+        l_s, l_f = np.linalg.norm(E, 2) / s[4], np.linalg.norm(E) / np.linalg.norm(s[4:])
+        assert metrics.relative_spectral_error(target, approx, 4) == pytest.approx(l_s, rel=rtol)
+        assert metrics.relative_frobenius_error(target, approx, 4) == pytest.approx(l_f, rel=rtol)
+
+
+def test_the_best_approximation_has_relative_error_one(full_rank):
+    M = full_rank((60, 50), noise=0.5)
+    U, s, Vt = np.linalg.svd(M)
+    core = curplus.Core(np.diag(s[:5]), "svd")
+    best = curplus.Factorization(curplus.Basis(U[:, :5]), core, curplus.Basis(Vt[:5].T))
+    assert metrics.relative_spectral_error(M, best, 5) == pytest.approx(1, rel=1e-12)
+    assert metrics.relative_frobenius_error(M, best, 5) == pytest.approx(1, rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, scipy.sparse.csr_array])
+def test_leading_singular_values_by_iteration_are_those_of_the_svd(rng, monkeypatch, kind):
+    monkeypatch.setattr(metrics, "SMALL", 0)
+    M = rng.standard_normal((90, 80)) * np.logspace(0, -3, 80)
+    target = metrics.Target(kind(M))
+    s = np.linalg.svd(M, compute_uv=False)
+    assert target.singular_values(6) == pytest.approx(s[:6], rel=1e-10)
+    assert target.best_spectral_error(5) == pytest.approx(s[5], rel=1e-10)
+    assert target.best_frobenius_error(5) == pytest.approx(np.linalg.norm(s[5:]), rel=1e-6)
+
+
+def test_one_matrix_has_its_spectrum_computed_once(full_rank, monkeypatch):
+    target = metrics.Target(full_rank((60, 50)))
+    calls = []
+    original = metrics.Target._all_singular_values
+    monkeypatch.setattr(metrics.Target, "_all_singular_values", lambda self: calls.append(1) or original(self))
+    for rank in (3, 10, 2):
+        target.best_spectral_error(rank)
+        target.best_frobenius_error(rank)
+    assert len(calls) == 1
+
+
+@pytest.mark.parametrize("kind", [np.asarray, scipy.sparse.csr_array])
+def test_is_defined_for_a_matrix_of_rank_at_most_r(low_rank, kind):
+    M = low_rank((60, 50), 3)
+    exact = curplus.cur_plus(curplus.observe(M, n_columns=6, n_rows=6, n_entries=60, rng=0), 3)
+    wrong = curplus.cur_unbiased(curplus.observe(M, n_columns=6, n_rows=6, n_entries=60, rng=0))
+    for rank in (3, 5, 50, 60):
+        assert metrics.relative_spectral_error(kind(M), exact, rank) < 10
+        assert math.isfinite(metrics.relative_spectral_error(kind(M), wrong, rank))
+        assert metrics.relative_spectral_error(kind(M), wrong, rank) > 1e6
+        assert metrics.relative_frobenius_error(M, exact, rank) < 10
+
+
+def test_is_defined_for_a_matrix_of_zeros(full_rank):
+    Z = np.zeros((60, 50))
+    zero = curplus.cur_plus(curplus.observe(Z, n_columns=6, n_rows=6, n_entries=60, rng=0), 3)
+    other = answers(full_rank((60, 50)))[0]
+    assert metrics.relative_spectral_error(Z, zero, 2) == metrics.relative_frobenius_error(Z, zero, 2) == 0
+    assert metrics.relative_spectral_error(Z, other, 2) == metrics.relative_frobenius_error(Z, other, 2) == math.inf
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-100, 1e100, 1e200])
+@pytest.mark.parametrize("kind", [np.asarray, scipy.sparse.csr_array])
+def test_scale_does_not_matter(full_rank, kind, scale):
+    M = full_rank((60, 50), noise=0.5)
+    plain, scaled = answers(M)[0], answers(M * scale)[0]
+    for measure in (metrics.relative_spectral_error, metrics.relative_frobenius_error):
+        assert measure(kind(M * scale), scaled, 4) == pytest.approx(measure(kind(M), plain, 4), rel=1e-8)
+
+
+def test_small_errors_are_resolved_to_rounding_for_dense_and_1e8_for_sparse(low_rank):
+    M = low_rank((60, 50), 3)
+    approx = curplus.cur_plus(curplus.observe(M, n_columns=6, n_rows=6, n_entries=60, rng=0), 3)
+    norm = np.linalg.norm(M)
+    assert metrics.frobenius_error(M, approx) < 1e-12 * norm
+    assert metrics.frobenius_error(scipy.sparse.csr_array(M), approx) < 1e-7 * norm
+
+
+def test_nothing_of_the_size_of_the_matrix_is_formed(rng, monkeypatch):
+    n, m = 3000, 2000
+    M = scipy.sparse.random_array((n, m), density=1e-3, rng=0, format="csr")
+    approx = answers(M)[0]
+    monkeypatch.setattr(curplus.Factorization, "to_array", None)
+    import tracemalloc
+
+    tracemalloc.start()
+    metrics.relative_spectral_error(M, approx, 4)
+    metrics.relative_frobenius_error(M, approx, 4)
+    assert tracemalloc.get_traced_memory()[1] < n * m * 8 / 10
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    ("matrix", "message"),
+    [
+        (np.ones((3, 4)), r"shape \(3, 4\) and the approximation \(60, 50\)"),
+        (np.full((60, 50), np.nan), "NaN or inf"),
+        (np.ones(60), "two-dimensional"),
+        (np.full((60, 50), "a"), "not numeric"),
+    ],
+)
+def test_a_matrix_that_does_not_fit_is_refused(full_rank, matrix, message):
+    approx = answers(full_rank((60, 50)))[0]
+    with pytest.raises(InvalidArgumentError, match=message):
+        metrics.frobenius_error(matrix, approx)

@@ -1,0 +1,50 @@
+import numpy as np
+import pytest
+
+import curplus
+from curplus import plotting
+from curplus.exceptions import MissingExtraError
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+from matplotlib import pyplot as plt  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+def test_an_observation_is_drawn_in_its_place(rng):
+    M = rng.standard_normal((30, 20))
+    seen = curplus.observe(M, n_columns=2, n_rows=3, n_entries=10, rng=0)
+    drawn = np.ma.filled(plotting.plot_observation(seen).get_images()[0].get_array(), np.nan)
+    known = ~np.isnan(drawn)
+    assert np.array_equal(drawn[known], M[known])
+    expected = np.zeros((30, 20), dtype=bool)
+    expected[:, seen.column_index] = expected[seen.row_index] = expected[seen.i, seen.j] = True
+    assert np.array_equal(known, expected)
+
+
+def test_a_huge_matrix_is_drawn_on_a_small_canvas():
+    source = curplus.CallableSource(lambda i, j: 1.0 + i + j, (10**5, 10**4))
+    seen = curplus.observe(source, n_columns=2, n_rows=3, n_entries=10, rng=0)
+    ax = plt.figure().add_subplot()
+    assert plotting.plot_observation(seen, ax=ax) is ax
+    assert ax.get_images()[0].get_array().shape == (640, 640)
+
+
+def test_images_share_one_scale_and_carry_their_titles(rng):
+    M = rng.standard_normal((30, 20))
+    seen = curplus.observe(M, n_columns=2, n_rows=3, n_entries=10, rng=0)
+    figure = plotting.plot_images({"one": M, "two": 2 * M, "seen": seen})
+    shown = [ax for ax in figure.axes if ax.get_images()]
+    assert [ax.get_title() for ax in shown] == ["one", "two", "seen"]
+    assert {ax.get_images()[0].get_clim() for ax in shown} == {(M.min(), M.max())}
+
+
+def test_a_missing_extra_names_itself(monkeypatch, rng):
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib.pyplot", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'curplus\[plot\]'"):
+        plotting.plot_images({"one": rng.standard_normal((3, 3))})
