@@ -2,6 +2,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
+# Tests run two at a time: BLAS threads on top of that would fight for the cores.
+export OPENBLAS_NUM_THREADS ?= 1
+export OMP_NUM_THREADS ?= 1
+
 .PHONY: demo test docs check clean
 
 .venv/ready: pyproject.toml

@@ -359,6 +359,35 @@ def test_any_wrong_reading_of_a_place_seen_twice_is_found(matrix, data, sign):
         dataclasses.replace(observed(matrix, plan), columns=columns)
 
 
+@given(low_rank_matrices(), st.data(), st.sampled_from(["row", "column"]))
+def test_any_wrong_entry_on_a_row_or_column_is_found(matrix, data, side):
+    plan = data.draw(plans(matrix.shape).filter(lambda plan: len(plan.row_index) and len(plan.column_index)))
+    n, m = matrix.shape
+    if side == "row":
+        i, j = data.draw(st.sampled_from(plan.row_index.tolist())), data.draw(st.integers(0, m - 1))
+        parts = {"row_index": plan.row_index, "rows": matrix[plan.row_index]}
+    else:
+        i, j = data.draw(st.integers(0, n - 1)), data.draw(st.sampled_from(plan.column_index.tolist()))
+        parts = {"column_index": plan.column_index, "columns": matrix[:, plan.column_index]}
+    wrong = matrix[[i], [j]] + np.abs(matrix).max()
+    with pytest.raises(InconsistentObservationError, match=rf"^row {i}, column {j} was read as .* among the {side}s\."):
+        Observation(shape=matrix.shape, **parts, i=[i], j=[j], values=wrong)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("units", "accepted"), [(7, True), (9, False)])
+def test_a_small_value_beside_a_large_one_may_be_off_by_the_rounding_of_the_large_one(dtype, units, accepted):
+    large = 1000.0
+    rows = np.array([[large, 0.0]], dtype=dtype)
+    values = np.array([units * np.finfo(dtype).eps * large], dtype=dtype)
+    arguments = {"shape": (2, 2), "row_index": [0], "rows": rows, "i": [0], "j": [1], "values": values}
+    if accepted:
+        Observation(**arguments)
+    else:
+        with pytest.raises(InconsistentObservationError, match="row 0, column 1 was read as"):
+            Observation(**arguments)
+
+
 @given(seeds)
 def test_rounding_in_single_precision_is_not_disagreement(seed):
     """One place, rounded once up and once down, as when rows come from one file and entries from another."""

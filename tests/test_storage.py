@@ -157,11 +157,9 @@ def test_a_new_file_has_the_permissions_of_any_other(saved, tmp_path):
 def test_a_file_of_the_other_kind_is_named(tmp_path):
     make_observation().save(tmp_path / "seen.npz")
     make_factorization().save(tmp_path / "answer.npz")
-    with pytest.raises(FileFormatError, match=r"answer\.npz holds a saved factorization, not a observation\."):
+    with pytest.raises(FileFormatError, match=r"answer\.npz holds a saved factorization\. Load it with"):
         curplus.Observation.load(tmp_path / "answer.npz")
-    with pytest.raises(
-        FileFormatError, match=r"seen\.npz holds a saved observation, not a factorization\. Load it with"
-    ):
+    with pytest.raises(FileFormatError, match=r"seen\.npz holds a saved observation\. Load it with"):
         curplus.Factorization.load(tmp_path / "seen.npz")
 
 

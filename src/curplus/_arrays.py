@@ -24,6 +24,7 @@ __all__ = [
     "blocks",
     "device",
     "gather",
+    "host_array",
     "is_array_api_obj",
     "is_numpy_array",
     "largest",
@@ -40,7 +41,7 @@ def real_array(values: Any, *, name: str) -> Array:
 
     Integers and booleans become float64, half precision float32, extended precision float64.
     """
-    x = values if is_array_api_obj(values) else np.asarray(values)
+    x = values if is_array_api_obj(values) else host_array(values, name=name)
     if isinstance(x, np.ma.MaskedArray):
         raise InvalidArgumentError(
             f"{name} is a masked array, and a masked value is a gap that cannot be read. "
@@ -67,6 +68,14 @@ def real_array(values: Any, *, name: str) -> Array:
     return xp.astype(x, xp.float32 if real and xp.finfo(x.dtype).bits < 32 else xp.float64)
 
 
+def host_array(values: Any, *, name: str) -> np.ndarray[Any, Any]:
+    """``values`` as a NumPy array, or an error that names them."""
+    try:
+        return np.asarray(values)
+    except ValueError as error:  # rows of different lengths
+        raise InvalidArgumentError(f"{name} cannot be made an array ({error}). Give rows of equal length.") from error
+
+
 def blocks(size: int, width: int, *, most: int = 2**22) -> Iterator[slice]:
     """Slices of ``range(size)`` such that ``width`` numbers for each position make at most ``most`` at a time."""
     step = max(1, most // max(width, 1))
@@ -81,6 +90,7 @@ def take(x: Array, index: IndexVector, *, axis: int) -> Array:
 
 def gather(x: Matrix, i: IndexVector, j: IndexVector) -> Vector:
     """Values ``x[i[t], j[t]]``."""
+    i, j = np.asarray(i), np.asarray(j)
     if is_numpy_array(x):
         return x[i, j]
     xp = array_namespace(x)

@@ -9,11 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import array_namespace, is_array_api_obj, largest, to_numpy
+from ._arrays import array_namespace, host_array, is_array_api_obj, largest, to_numpy
 from ._typing import Array, IndexVector, Names, Shape
 from .exceptions import InvalidArgumentError, RankTooLargeError
 
-__all__ = ["check_count", "check_finite", "check_index", "check_names", "check_rank", "check_shape"]
+__all__ = [
+    "check_count",
+    "check_finite",
+    "check_index",
+    "check_names",
+    "check_rank",
+    "check_shape",
+    "check_two_dimensional",
+]
 
 
 def check_count(value: Any, *, name: str, at_most: int | None = None, of: str = "", at_least: int = 0) -> int:
@@ -56,9 +64,15 @@ def check_shape(shape: Any) -> Shape:
     return check_count(n, name="shape[0]", at_least=1), check_count(m, name="shape[1]", at_least=1)
 
 
+def check_two_dimensional(shape: tuple[int, ...]) -> None:
+    """A matrix has rows and columns, nothing less or more."""
+    if len(shape) != 2:
+        raise InvalidArgumentError(f"the matrix has shape {tuple(shape)}. Give a two-dimensional array.")
+
+
 def check_index(index: Any, size: int, *, name: str) -> IndexVector:
     """One-dimensional positions in ``range(size)``, as int64."""
-    x = to_numpy(index) if is_array_api_obj(index) else np.asarray(index)
+    x = to_numpy(index) if is_array_api_obj(index) else host_array(index, name=name)
     if x.ndim != 1:
         raise InvalidArgumentError(f"{name} has shape {x.shape}. Give a one-dimensional array of positions.")
     if x.size == 0:
@@ -78,12 +92,21 @@ def check_names(names: Iterable[Any] | None, size: int, *, name: str) -> Names |
     """One name per row or column, as a NumPy array of numbers or strings that can be saved."""
     if names is None:
         return None
-    x = np.asarray(names if hasattr(names, "__len__") else list(names))
+    if isinstance(names, str):
+        raise InvalidArgumentError(f"{name}={names!r} is one string but the matrix needs {size} names. Give a list.")
+    x = np.asarray(names) if isinstance(names, np.ndarray) else _as_array(list(names))
     if x.dtype.kind not in "iufU":
         x = x.astype(str)
     if x.shape != (size,):
         raise InvalidArgumentError(f"{name} has shape {x.shape} but the matrix needs {size} names. Give one each.")
     return x
+
+
+def _as_array(names: list[Any]) -> Names:
+    """Names of any one kind; several numbers or words for one name become one string."""
+    if all(isinstance(name, (int, float, np.number)) for name in names):
+        return np.asarray(names)
+    return np.asarray([str(name) for name in names], dtype=str)
 
 
 def check_finite(x: Array, *, name: str, place: Any = None) -> float:

@@ -114,11 +114,9 @@ def demo(
     out: Annotated[Path, typer.Option(help="Where to put the picture.")] = Path("curplus-demo.png"),
 ) -> None:
     """Approximate a photograph from a tenth of its pixels, and draw the result."""
-    from sklearn.datasets import load_sample_image
+    from .plotting import plot_images, sample_photograph
 
-    from .plotting import plot_images
-
-    photograph = load_sample_image("china.jpg").mean(axis=2)
+    photograph = sample_photograph()
     observation = _observe(as_source(photograph), rank, columns, rows, entries, seed)
     approx = cur_plus(observation, rank)
     best_core = cur_full(photograph, observation, rank)

@@ -19,7 +19,7 @@ from ._validation import check_count, check_index
 from .bases import Basis
 from .core import Core
 from .exceptions import InvalidArgumentError, SpanError
-from .storage import read_file, write_file
+from .storage import damage_reported, read_file, write_file
 
 __all__ = ["CUR", "SVD", "Factorization"]
 
@@ -232,11 +232,12 @@ class Factorization:
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Factorization:
         """Read what :meth:`save` wrote."""
-        parts = read_file(path, "factorization")
-        left, right = (Basis(**{k: parts.get(f"{side}_{k}") for k in Basis._fields}) for side in ("left", "right"))
-        diagnostics = parts["core"]
-        core = Core(**diagnostics | {"Z": parts["Z"], "notes": tuple(diagnostics["notes"])})
-        return cls(left, core, right, row_names=parts.get("row_names"), column_names=parts.get("column_names"))
+        with damage_reported(path):
+            parts = read_file(path, "factorization")
+            left, right = (Basis(**{k: parts.get(f"{side}_{k}") for k in Basis._fields}) for side in ("left", "right"))
+            diagnostics = parts["core"]
+            core = Core(**diagnostics | {"Z": parts["Z"], "notes": tuple(diagnostics["notes"])})
+            return cls(left, core, right, row_names=parts.get("row_names"), column_names=parts.get("column_names"))
 
     def __repr__(self) -> str:
         n, m = self.shape

@@ -20,7 +20,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, aslinearope
 
 from ._arrays import blocks, largest, real_array, to_numpy
 from ._typing import Shape
-from ._validation import check_count
+from ._validation import check_count, check_two_dimensional
 from .exceptions import InvalidArgumentError
 from .factorization import Factorization
 
@@ -54,8 +54,7 @@ class Target:
             values = self.matrix.data
         else:
             self.matrix = values = to_numpy(real_array(matrix, name="the matrix"))
-        if self.matrix.ndim != 2:
-            raise InvalidArgumentError(f"the matrix has shape {self.matrix.shape}. Give a two-dimensional one.")
+        check_two_dimensional(self.matrix.shape)
         magnitude = largest(values)
         if not math.isfinite(magnitude):
             raise InvalidArgumentError("the matrix contains NaN or inf, so errors against it mean nothing.")

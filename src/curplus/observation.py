@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from ._arrays import array_namespace, device, gather, real_array, rounding_unit, take, to_numpy
-from ._typing import Array, IndexVector, Matrix, Names, RandomState, Shape, Source, Vector
+from ._typing import Array, IndexVector, Matrix, Names, RandomState, Shape, Vector
 from ._validation import check_finite, check_index, check_names, check_shape
 from .exceptions import InconsistentObservationError, InvalidArgumentError
 from .sampling import Drawn, SamplePlan, uniform_plan
 from .sources import as_source
-from .storage import read_file, write_file
+from .storage import damage_reported, read_file, write_file
 
 __all__ = ["Observation", "observe", "read"]
 
@@ -55,12 +55,25 @@ def observe(source: Any, *, n_columns: int, n_rows: int, n_entries: int, rng: Ra
     <Observation of a 20 x 30 matrix: 3 columns, 4 rows, 12 entries, float64>
     """
     source = as_source(source)
-    plan = uniform_plan(check_shape(source.shape), n_columns=n_columns, n_rows=n_rows, n_entries=n_entries, rng=rng)
+    plan = uniform_plan(source.shape, n_columns=n_columns, n_rows=n_rows, n_entries=n_entries, rng=rng)
     return read(source, plan)
 
 
-def read(source: Source, plan: SamplePlan) -> Observation:
-    """Carry out a plan: read exactly the positions it names."""
+def read(source: Any, plan: SamplePlan) -> Observation:
+    """Carry out a plan: read exactly the positions it names.
+
+    Parameters
+    ----------
+    source : array, sparse matrix, DataFrame or source
+        The matrix.
+    plan : SamplePlan
+        What to read of it.
+
+    Returns
+    -------
+    Observation
+    """
+    source = as_source(source)
     return Observation(
         shape=plan.shape,
         column_index=plan.column_index,
@@ -80,7 +93,8 @@ def read(source: Source, plan: SamplePlan) -> Observation:
 class Observation:
     r"""Columns, rows and entries of a matrix that were measured.
 
-    Whatever was not measured may be left out. A position may occur more than once in ``(i, j)``: each record is one
+    Whatever was not measured may be left out. Arrays are kept as they are, not copied: leave them unchanged afterwards.
+    A position may occur more than once in ``(i, j)``: each record is one
     equation for the core, and one summand in CUR-E.
 
     Parameters
@@ -203,7 +217,8 @@ class Observation:
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Observation:
         """Read what :meth:`save` wrote."""
-        return cls(**read_file(path, "observation"))
+        with damage_reported(path):
+            return cls(**read_file(path, "observation"))
 
     def __repr__(self) -> str:
         parts = [_counted(self.n_columns, "column"), _counted(self.n_rows, "row"), _counted(self.n_entries, "entry")]
@@ -319,7 +334,8 @@ def _compare(
     first: str, ours: Array, second: str, theirs: Array, i: IndexVector, j: IndexVector, rounding: float
 ) -> None:
     a, b = to_numpy(ours).reshape(-1), to_numpy(theirs).reshape(-1)
-    bad = np.abs(a - b) > np.maximum(AGREEMENT * np.maximum(np.abs(a), np.abs(b)), rounding)
+    with np.errstate(over="ignore"):  # an infinite difference is a difference
+        bad = np.abs(a - b) > np.maximum(AGREEMENT * np.maximum(np.abs(a), np.abs(b)), rounding)
     if bad.any():
         t = int(np.argmax(bad))
         raise InconsistentObservationError(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._arrays import to_numpy
-from ._typing import IndexVector
+from ._typing import IndexVector, Matrix
 from .exceptions import MissingExtraError
 from .observation import Observation
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["plot_images", "plot_observation"]
+__all__ = ["plot_images", "plot_observation", "sample_photograph"]
 
 CANVAS = 640  # most pixels along a side
 
@@ -82,6 +82,14 @@ def plot_images(images: Mapping[str, Any], **options: Any) -> Figure:
             ax.imshow(image, **options)
         ax.set_title(title, fontsize=10)
     return figure
+
+
+def sample_photograph() -> Matrix:
+    """A photograph that comes with Matplotlib, as grey levels: Grace Hopper, 606 x 512."""
+    plt = _pyplot()
+    from matplotlib.cbook import get_sample_data
+
+    return np.asarray(plt.imread(get_sample_data("grace_hopper.jpg", asfileobj=False)), dtype=float).mean(axis=2)
 
 
 def _shrink(index: IndexVector, size: int, pixels: int) -> IndexVector:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ._typing import IndexVector, RandomState, Shape
-from ._validation import check_count
+from ._validation import check_count, check_shape
 from .exceptions import InvalidArgumentError
 
 __all__ = ["Counts", "Drawn", "SamplePlan", "default_counts", "uniform_plan"]
@@ -41,7 +41,7 @@ class SamplePlan(NamedTuple):
     row_index: IndexVector  # (d2,), ascending
     i: IndexVector  # (|Omega|,), entries in row-major order
     j: IndexVector  # (|Omega|,)
-    drawn: Drawn
+    drawn: Drawn = Drawn()
 
 
 def uniform_plan(shape: Shape, *, n_columns: int, n_rows: int, n_entries: int, rng: RandomState = None) -> SamplePlan:
@@ -49,7 +49,7 @@ def uniform_plan(shape: Shape, *, n_columns: int, n_rows: int, n_entries: int, r
 
     The entries are drawn from all ``n * m`` positions, those in sampled rows and columns included.
     """
-    n, m = shape
+    n, m = shape = check_shape(shape)
     if n * m > np.iinfo(np.int64).max:
         raise InvalidArgumentError(f"a matrix of shape {shape} has more than 2**63 entries, too many to number.")
     d1 = check_count(n_columns, name="n_columns", at_most=m, of="columns")

@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ import numpy as np
 from ._arrays import to_numpy
 from .exceptions import FileFormatError
 
-__all__ = ["file_kind", "read_file", "write_file"]
+__all__ = ["damage_reported", "file_kind", "read_file", "write_file"]
 
 HEADER = "curplus"
 VERSION = 1
@@ -28,13 +29,13 @@ VERSION = 1
 def write_file(path: str | PathLike[str], kind: str, arrays: Mapping[str, Any], fields: Mapping[str, Any]) -> None:
     """Write ``arrays`` (those that are not None) and the JSON-able ``fields`` to ``path``, all or nothing."""
     path = Path(path)
-    header = json.dumps({"version": VERSION, "kind": kind, "fields": fields})
     present = {name: to_numpy(array) for name, array in arrays.items() if array is not None}
+    header = {"version": VERSION, "kind": kind, "fields": fields, "arrays": _inventory(present)}
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
     temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as stream:
-            np.savez(stream, allow_pickle=False, **{HEADER: np.asarray(header)}, **present)
+            np.savez(stream, allow_pickle=False, **{HEADER: np.asarray(json.dumps(header))}, **present)
             stream.flush()
             os.fsync(stream.fileno())
         temporary.chmod(0o666 & ~_umask())
@@ -48,7 +49,7 @@ def read_file(path: str | PathLike[str], kind: str) -> dict[str, Any]:
     """Arrays and fields of a file of the given kind, in one dictionary."""
     header, arrays = _open(path)
     if header["kind"] != kind:
-        raise FileFormatError(f"{path} holds a saved {header['kind']}, not a {kind}. Load it with curplus.load.")
+        raise FileFormatError(f"{path} holds a saved {header['kind']}. Load it with curplus.load.")
     return arrays | dict(header["fields"])
 
 
@@ -57,25 +58,38 @@ def file_kind(path: str | PathLike[str]) -> str:
     return str(_open(path)[0]["kind"])
 
 
-def _open(path: str | PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:
-    with Path(path).open("rb") as stream:
-        try:
-            with np.load(stream, allow_pickle=False) as archive:
-                arrays = {name: archive[name] for name in archive.files}
-            header = json.loads(str(arrays.pop(HEADER)))
-            version = int(header["version"])
-            complete = {"kind", "fields"} <= header.keys()
-        except Exception as error:  # a damaged archive can fail in a dozen ways, all of which mean this
-            raise FileFormatError(
-                f"{path} cannot be read as a saved curplus result: it is damaged, truncated or was not written by "
-                f"curplus ({type(error).__name__}: {error}). Restore it from a copy or compute it again."
-            ) from error
-    if version != VERSION or not complete:
+@contextmanager
+def damage_reported(path: str | PathLike[str]) -> Iterator[None]:
+    """Turn whatever goes wrong with the content of a file into one clear error; a missing file stays missing."""
+    try:
+        yield
+    except (OSError, FileFormatError):
+        raise
+    except Exception as error:  # a damaged archive can fail in a dozen ways, all of which mean this
         raise FileFormatError(
-            f"{path} was written in format version {version}, and this curplus reads version {VERSION}. "
-            "Install a curplus that is at least as new as the one that wrote it."
-        )
+            f"{path} cannot be read as a saved curplus result: it is damaged, truncated or was not written by "
+            f"curplus ({type(error).__name__}: {error}). Restore it from a copy or compute it again."
+        ) from error
+
+
+def _open(path: str | PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    with Path(path).open("rb") as stream, damage_reported(path):
+        archive = np.load(stream, allow_pickle=False)
+        arrays = {name: archive[name] for name in archive.files}
+        header = json.loads(str(arrays.pop(HEADER)))
+        if int(header["version"]) != VERSION:
+            raise FileFormatError(
+                f"{path} was written in format version {header['version']}, and this curplus reads version {VERSION}. "
+                "Install a curplus that is at least as new as the one that wrote it."
+            )
+        if header["arrays"] != _inventory(arrays) or not {"kind", "fields"} <= header.keys():
+            raise ValueError("its parts are not those that were saved")
     return header, arrays
+
+
+def _inventory(arrays: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Type and shape of each array, as JSON gives them back."""
+    return {name: [array.dtype.str, list(array.shape)] for name, array in arrays.items()}
 
 
 def _umask() -> int:

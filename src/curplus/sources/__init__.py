@@ -6,9 +6,11 @@ A source is any object with ``shape``, ``dtype``, ``rows(index)``, ``columns(ind
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
 import scipy.sparse
 
 from .._arrays import is_array_api_obj
@@ -48,6 +50,8 @@ def as_source(
            [4.]])
     """
     source = _wrap(matrix)
+    if source is matrix and not (row_names is None and column_names is None):
+        source = copy.copy(source)  # the caller's own source keeps its names
     for attribute, names, size in (
         ("row_names", row_names, source.shape[0]),
         ("column_names", column_names, source.shape[1]),
@@ -62,7 +66,7 @@ def _wrap(matrix: Any) -> Source:
         return TableSource(matrix)
     if scipy.sparse.issparse(matrix):
         return SparseSource(matrix)
-    if is_array_api_obj(matrix) or isinstance(matrix, (list, tuple)):
+    if is_array_api_obj(matrix) or isinstance(matrix, (list, tuple, np.matrix)):
         return ArraySource(matrix)
     if isinstance(matrix, Source):
         return matrix

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import gather, real_array, take
+from .._arrays import gather, host_array, is_array_api_obj, real_array, take
 from .._typing import IndexVector, Matrix, Names, Shape, Vector
-from ..exceptions import InvalidArgumentError
+from .._validation import check_two_dimensional
 
 __all__ = ["ArraySource"]
 
@@ -28,9 +28,10 @@ class ArraySource:
     column_names: Names | None = None
 
     def __init__(self, matrix: Any) -> None:
-        array = np.asarray(matrix) if isinstance(matrix, (list, tuple, np.matrix)) else matrix
-        if len(array.shape) != 2:
-            raise InvalidArgumentError(f"the matrix has shape {tuple(array.shape)}. Give a two-dimensional array.")
+        masked = isinstance(matrix, np.ma.MaskedArray)
+        plain = is_array_api_obj(matrix) and not isinstance(matrix, np.ndarray)
+        array = matrix if plain or masked else host_array(matrix, name="the matrix")
+        check_two_dimensional(array.shape)
         self.dtype = real_array(array[:0, :0], name="the matrix").dtype
         self._array = array
 

@@ -93,13 +93,15 @@ class CallableSource:
             f"from ({i[0]}, {j[0]}) to ({i[-1]}, {j[-1]})"
         )
         try:
-            values = self._function(i, j)
+            values = self._function(i.copy(), j.copy())  # theirs to change
         except Exception as error:
             raise SourceError(
                 f"the function raised {type(error).__name__}: {error}, when asked for {asked}."
             ) from error
         try:
-            values = real_array(np.asarray(values), name="what the function returned")
+            values = real_array(np.asanyarray(values), name="what the function returned")
+            with np.errstate(over="ignore"):
+                values = values.astype(self.dtype, copy=False)
         except InvalidArgumentError as error:
             raise SourceError(f"{error} It was asked for {asked}.") from error
         if values.shape != i.shape:

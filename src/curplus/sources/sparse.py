@@ -10,6 +10,7 @@ import scipy.sparse
 
 from .._arrays import real_array
 from .._typing import IndexVector, Matrix, Names, Shape, Vector
+from .._validation import check_two_dimensional
 
 __all__ = ["SparseSource"]
 
@@ -31,6 +32,7 @@ class SparseSource:
     column_names: Names | None = None
 
     def __init__(self, matrix: Any) -> None:
+        check_two_dimensional(matrix.shape)
         self.dtype = real_array(np.empty(0, dtype=matrix.dtype), name="the matrix").dtype
         self._matrix = matrix
 
@@ -45,6 +47,8 @@ class SparseSource:
         return self._by_column[:, index].toarray()
 
     def entries(self, i: IndexVector, j: IndexVector) -> Vector:
+        if len(i) == 0:  # SciPy would answer with a sparse matrix
+            return np.empty(0, dtype=self.dtype)
         return np.asarray(self._by_row[i, j]).reshape(-1)
 
     def matmat(self, X: Matrix) -> Matrix:

@@ -9,6 +9,7 @@ import numpy as np
 from .._arrays import real_array
 from .._typing import IndexVector, Matrix, Names, Shape, Vector
 from .._validation import check_names
+from ..exceptions import InvalidArgumentError
 
 __all__ = ["TableSource", "is_table"]
 
@@ -36,28 +37,36 @@ class TableSource:
         self._frame = frame
         self.row_names = check_names(frame.index, len(frame.index), name="row_names")
         self.column_names = check_names(frame.columns, len(frame.columns), name="column_names")
-        self.dtype = _numbers(frame.iloc[:0]).dtype
+        kinds = [_numeric_kind(name, kind) for name, kind in frame.dtypes.items()]
+        self.dtype = real_array(np.empty(0, dtype=np.result_type(*kinds, np.bool_)), name="the table").dtype
 
     @property
     def shape(self) -> Shape:
         return int(self._frame.shape[0]), int(self._frame.shape[1])
 
     def rows(self, index: IndexVector) -> Matrix:
-        return _numbers(self._frame.iloc[index])
+        return self._frame.iloc[np.asarray(index)].to_numpy(self.dtype, na_value=np.nan)
 
     def columns(self, index: IndexVector) -> Matrix:
-        return _numbers(self._frame.iloc[:, index])
+        return self._frame.iloc[:, np.asarray(index)].to_numpy(self.dtype, na_value=np.nan)
 
     def entries(self, i: IndexVector, j: IndexVector) -> Vector:
-        if len(i) == 0:
-            return np.empty(0, dtype=self.dtype)
+        i, j = np.asarray(i), np.asarray(j)
         values = np.empty(len(i), dtype=self.dtype)
         order = np.argsort(j, kind="stable")
         starts = np.flatnonzero(np.diff(j[order], prepend=-1))
-        for here in np.split(order, starts[1:]):  # a frame stores columns: one gather for each that is needed
-            values[here] = _numbers(self._frame.iloc[i[here], j[here[0]]])
+        for here in (
+            np.split(order, starts[1:]) if len(i) else ()
+        ):  # a frame stores columns: one gather for each that is needed
+            values[here] = self._frame.iloc[i[here], j[here[0]]].to_numpy(self.dtype, na_value=np.nan)
         return values
 
 
-def _numbers(part: Any) -> Any:
-    return real_array(part.to_numpy(), name="the table")
+def _numeric_kind(name: Any, kind: Any) -> np.dtype[Any]:
+    """The NumPy type of a column; pandas' nullable types have one too."""
+    kind = getattr(kind, "numpy_dtype", kind)
+    if not isinstance(kind, np.dtype) or kind.kind not in "biufc":
+        raise InvalidArgumentError(
+            f"column {name!r} of the table has dtype {kind}, which is not numeric. Drop it or convert it to numbers."
+        )
+    return kind

@@ -1,0 +1,61 @@
+"""How the documentation is built: ``make docs``."""
+
+import os
+import sys
+from pathlib import Path
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # the examples are small; more threads only get in their way
+sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
+
+import curplus
+
+project = "curplus"
+author = "The curplus developers"
+copyright = "The curplus developers"
+version = release = curplus.__version__
+
+extensions = [
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+    "field_comments",
+]
+exclude_patterns = ["_build", "gallery/GALLERY_HEADER.rst"]
+templates_path = ["_templates"]
+default_role = "py:obj"
+
+autodoc_typehints = "none"  # types stand in the Parameters sections, where shapes do too
+autodoc_member_order = "bysource"
+autosummary_generate = True
+numpydoc_show_class_members = False  # the template lists members itself, with their full text
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "within_subsection_order": "gallery_order.story",
+    "backreferences_dir": "gallery/backreferences",
+    "doc_module": ("curplus",),
+    "reference_url": {"curplus": None},
+    "remove_config_comments": True,
+    "download_all_examples": False,
+    "show_memory": False,
+    "plot_gallery": "True",
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "curplus"
+html_static_path = ["_static"]
+html_css_files = ["custom.css"]
+html_show_sourcelink = False
+html_theme_options = {
+    "github_url": "https://github.com/curplus/curplus",
+    "navbar_align": "left",
+    "show_prev_next": True,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
+html_sidebars = {"index": [], "getting_started": [], "changelog": [], "bibliography": []}
