@@ -76,7 +76,7 @@ def draw_steps(M, seen, approx, options):
     """Columns give the left basis, rows the right one, entries the core; their product is the answer."""
     n, m = M.shape
     figure = plt.figure(figsize=(10.5, 6.2))
-    nothing = dict(columns=None, column_index=[], rows=None, row_index=[], i=[], j=[], values=None)
+    nothing = {"columns": None, "column_index": [], "rows": None, "row_index": [], "i": [], "j": [], "values": None}
     samples = (
         ("1  Whole columns", f"{N_COLUMNS} of {m}", ("columns", "column_index")),
         ("2  Whole rows", f"{N_ROWS} of {n}", ("rows", "row_index")),

@@ -31,8 +31,8 @@ plt.show()
 # each unknown of the core.
 
 plans = {
-    6: dict(n_columns=10, n_rows=10, n_entries=3200),
-    20: dict(n_columns=55, n_rows=55, n_entries=15900),
+    6: {"n_columns": 10, "n_rows": 10, "n_entries": 3200},
+    20: {"n_columns": 55, "n_rows": 55, "n_entries": 15900},
 }
 for rank, plan in plans.items():
     print(f"rank {rank}: {plan} are {distinct_entries(M.shape, **plan) / M.size:.1%} of the photograph")

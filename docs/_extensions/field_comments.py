@@ -1,7 +1,9 @@
 """Named tuples say what a field is in a comment beside it; this brings those comments into the reference."""
 
 import inspect
+import operator
 import re
+import sys
 
 FIELD = re.compile(r"^    (\w+): [^#]+?#:? (.+)$", flags=re.MULTILINE)
 
@@ -12,13 +14,10 @@ def comments(cls):
 
 
 def replace_alias(app, what, name, obj, options, lines):
-    if lines and lines[0].startswith("Alias for field number"):
-        module, _, rest = name.partition(".")
-        cls = __import__(module)
-        for part in rest.split(".")[:-1]:
-            cls = getattr(cls, part)
-        comment = comments(cls).get(name.rpartition(".")[2], "")
-        lines[:] = [comment[:1].upper() + comment[1:], ""] if comment else []
+    if any(line.startswith("Alias for field number") for line in lines):
+        path, _, field = name.removeprefix("curplus.").rpartition(".")
+        comment = comments(operator.attrgetter(path)(sys.modules["curplus"])).get(field, "")
+        lines[:] = [re.sub(r"([|*])", r"\\\1", comment[:1].upper() + comment[1:]), ""]
 
 
 def setup(app):

@@ -8,12 +8,13 @@ made of the entries (Section 4.2).
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ._arrays import array_namespace, blocks
-from ._typing import Matrix, Source
+from ._typing import IndexVector, Matrix, Source
 from ._validation import check_rank
 from .bases import Basis, leading_basis
 from .core import Core, CoreSolver, choose_solver
@@ -106,7 +107,8 @@ def cur_full(source: Any, observation: Observation, rank: int | None = None) -> 
         )
     left, right = _bases(observation, rank)
     Z = _project(source, left.vectors, right.vectors)
-    return _answer(left, Core(Z, "cur_full", notes=_notes_on_bases(left, right, rank)), right, observation)
+    core = Core(Z, "cur_full", notes=_notes_on_bases(left, right, rank))
+    return _answer(left, core, right, observation, held_out=np.arange(observation.n_entries))
 
 
 def cur_unbiased(observation: Observation, rank: int | None = None) -> Factorization:
@@ -118,7 +120,8 @@ def cur_unbiased(observation: Observation, rank: int | None = None) -> Factoriza
     Parameters
     ----------
     observation : Observation
-        Columns, rows and at least one entry. A position that was recorded twice counts twice.
+        Columns, rows and at least one entry. A position that was recorded twice counts twice. Entries drawn with
+        unequal probabilities count in inverse proportion to them, so that the estimate stays unbiased.
     rank : int, optional
         Use only the ``rank`` leading directions of each sample; all of them if left out.
 
@@ -128,7 +131,7 @@ def cur_unbiased(observation: Observation, rank: int | None = None) -> Factoriza
     """
     _check_has_entries(observation, "CUR-E")
     left, right = _bases(observation, rank)
-    equations = entry_equations(left.vectors, right.vectors, observation)
+    equations = entry_equations(left.vectors, right.vectors, replace(observation, weights=None))
     xp = array_namespace(left.vectors)
     Z = xp.astype(equations.adjoint(equations.target) * equations.unit, left.vectors.dtype)
     return _answer(left, Core(Z, "cur_unbiased", notes=_notes_on_bases(left, right, rank)), right, observation)
@@ -142,9 +145,11 @@ def _bases(observation: Observation, rank: int | None) -> tuple[Basis, Basis]:
     return left, right
 
 
-def _answer(left: Basis, core: Core, right: Basis, observation: Observation) -> Factorization:
+def _answer(
+    left: Basis, core: Core, right: Basis, observation: Observation, held_out: IndexVector | None = None
+) -> Factorization:
     names = {"row_names": observation.row_names, "column_names": observation.column_names}
-    return Factorization(left, core, right, **names)
+    return Factorization(left, core, right, **names, held_out=held_out)
 
 
 def _project(source: Source, U: Matrix, V: Matrix) -> Matrix:

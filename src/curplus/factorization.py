@@ -57,6 +57,8 @@ class Factorization:
         Orthonormal vectors (m, r2) from the sampled rows.
     row_names, column_names : array, optional
         Names of all rows and columns.
+    held_out : array, optional
+        Which entries of the observation (positions in its ``i`` and ``j``) the fit did not see; none by default.
 
     Examples
     --------
@@ -79,10 +81,12 @@ class Factorization:
         *,
         row_names: Names | None = None,
         column_names: Names | None = None,
+        held_out: IndexVector | None = None,
     ) -> None:
         assert core.Z.shape == (left.rank, right.rank)
         self.left, self.core, self.right = left, core, right
         self.row_names, self.column_names = row_names, column_names
+        self.held_out = np.empty(0, dtype=np.int64) if held_out is None else held_out
 
     @property
     def shape(self) -> Shape:
@@ -103,7 +107,8 @@ class Factorization:
     def T(self) -> Factorization:
         """The transposed matrix."""
         core = self.core._replace(Z=self.core.Z.T)
-        return Factorization(self.right, core, self.left, row_names=self.column_names, column_names=self.row_names)
+        names = {"row_names": self.column_names, "column_names": self.row_names}
+        return Factorization(self.right, core, self.left, **names, held_out=self.held_out)
 
     # -- the operator protocol ------------------------------------------------------------------------------------
 
@@ -175,6 +180,7 @@ class Factorization:
             self.right.rotate(Qt[:rank, :].T),
             row_names=self.row_names,
             column_names=self.column_names,
+            held_out=self.held_out,
         )
 
     def cur(self) -> CUR:
@@ -225,7 +231,7 @@ class Factorization:
         """Write to ``path`` (npz, no pickle); an older file there stays whole until the new one is complete."""
         arrays = {f"left_{name}": part for name, part in self.left._asdict().items()}
         arrays |= {f"right_{name}": part for name, part in self.right._asdict().items()}
-        names = {"row_names": self.row_names, "column_names": self.column_names}
+        names = {"row_names": self.row_names, "column_names": self.column_names, "held_out": self.held_out}
         diagnostics = self.core._asdict()
         write_file(path, "factorization", arrays | names | {"Z": diagnostics.pop("Z")}, {"core": diagnostics})
 
@@ -237,7 +243,8 @@ class Factorization:
             left, right = (Basis(**{k: parts.get(f"{side}_{k}") for k in Basis._fields}) for side in ("left", "right"))
             diagnostics = parts["core"]
             core = Core(**diagnostics | {"Z": parts["Z"], "notes": tuple(diagnostics["notes"])})
-            return cls(left, core, right, row_names=parts.get("row_names"), column_names=parts.get("column_names"))
+            names = {name: parts.get(name) for name in ("row_names", "column_names", "held_out")}
+            return cls(left, core, right, **names)
 
     def __repr__(self) -> str:
         n, m = self.shape

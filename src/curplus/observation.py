@@ -6,6 +6,7 @@ drawn from a source by :func:`observe`, the only function that reads one, or bui
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any
@@ -113,6 +114,11 @@ class Observation:
         Positions :math:`\Omega` of the scattered entries.
     values : array of shape (n_entries,)
         The entries themselves.
+    probabilities : array of shape (n_entries,), optional
+        For entries drawn with unequal chances: the chance of each record's position in one draw, so that they would
+        add up to 1 over all positions. Left out, every position had the same chance.
+    weights : array of shape (n_entries,), optional
+        How much each record counts, for measurements of unequal noise: in proportion to 1 / variance.
     row_names, column_names : sequence, optional
         One name for each row and column of the matrix.
     drawn : Drawn
@@ -141,6 +147,8 @@ class Observation:
     i: IndexVector = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     j: IndexVector = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     values: Vector = None
+    probabilities: Vector | None = None
+    weights: Vector | None = None
     row_names: Names | None = None
     column_names: Names | None = None
     drawn: Drawn = Drawn()
@@ -159,6 +167,8 @@ class Observation:
             "i": check_index(self.i, n, name="i"),
             "j": check_index(self.j, m, name="j"),
             "values": values,
+            "probabilities": _check_positive(self.probabilities, len(self.i), name="probabilities", at_most=1.0),
+            "weights": _check_positive(self.weights, len(self.i), name="weights"),
             "row_names": check_names(self.row_names, n, name="row_names"),
             "column_names": check_names(self.column_names, m, name="column_names"),
             "drawn": Drawn(*self.drawn),
@@ -186,6 +196,20 @@ class Observation:
         return len(self.i)
 
     @property
+    def inverse_chances(self) -> Vector:
+        """For how many entries each record stands, relative to a uniform draw: 1 there, 1 on average elsewhere."""
+        if self.probabilities is None:
+            return np.ones(self.n_entries)
+        return 1 / (self.probabilities * math.prod(self.shape))
+
+    @property
+    def entry_weights(self) -> Vector:
+        """Weight of each record's squared error in a fit: its inverse chance times its noise weight."""
+        if self.weights is None:
+            return self.inverse_chances
+        return self.inverse_chances * (self.weights / np.mean(self.weights))
+
+    @property
     def dtype(self) -> Any:
         """Common type of columns, rows and values."""
         return self.values.dtype
@@ -202,6 +226,8 @@ class Observation:
             i=self.j,
             j=self.i,
             values=self.values,
+            probabilities=self.probabilities,
+            weights=self.weights,
             row_names=self.column_names,
             column_names=self.row_names,
             drawn=Drawn(self.drawn.rows, self.drawn.columns, self.drawn.entries),
@@ -211,7 +237,7 @@ class Observation:
         """Write to ``path`` (npz, no pickle); an older file there stays whole until the new one is complete."""
         arrays = {name: getattr(self, name) for name in ("columns", "rows", "values")}
         arrays |= {name: getattr(self, name) for name in ("column_index", "row_index", "i", "j")}
-        names = {"row_names": self.row_names, "column_names": self.column_names}
+        names = {name: getattr(self, name) for name in ("row_names", "column_names", "probabilities", "weights")}
         write_file(path, "observation", arrays | names, {"shape": self.shape, "drawn": self.drawn})
 
     @classmethod
@@ -256,6 +282,22 @@ def _read_only(value: Any) -> Any:
     view = value.view()
     view.flags.writeable = False
     return view
+
+
+def _check_positive(values: Any, size: int, *, name: str, at_most: float = math.inf) -> Vector | None:
+    if values is None:
+        return None
+    x = to_numpy(real_array(values, name=name)).astype(np.float64, copy=False)
+    if x.shape != (size,):
+        raise InvalidArgumentError(f"{name} has shape {x.shape} but there are {size} entries. Give one for each.")
+    bad = ~((x > 0) & (x <= at_most) & np.isfinite(x))
+    if bad.any():
+        t = int(np.argmax(bad))
+        limit = f" and at most {at_most:g}" if math.isfinite(at_most) else ""
+        raise InvalidArgumentError(
+            f"{name}[{t}]={x[t]} must be a positive finite number{limit}. Leave such entries out."
+        )
+    return x
 
 
 def _check_shapes(seen: Observation) -> None:

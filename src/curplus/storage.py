@@ -59,11 +59,11 @@ def file_kind(path: str | PathLike[str]) -> str:
 
 
 @contextmanager
-def damage_reported(path: str | PathLike[str]) -> Iterator[None]:
+def damage_reported(path: str | PathLike[str], *, opened: bool = False) -> Iterator[None]:
     """Turn whatever goes wrong with the content of a file into one clear error; a missing file stays missing."""
     try:
         yield
-    except (OSError, FileFormatError):
+    except (FileFormatError, *(() if opened else (OSError,))):
         raise
     except Exception as error:  # a damaged archive can fail in a dozen ways, all of which mean this
         raise FileFormatError(
@@ -73,7 +73,7 @@ def damage_reported(path: str | PathLike[str]) -> Iterator[None]:
 
 
 def _open(path: str | PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:
-    with Path(path).open("rb") as stream, damage_reported(path):
+    with Path(path).open("rb") as stream, damage_reported(path, opened=True):
         archive = np.load(stream, allow_pickle=False)
         arrays = {name: archive[name] for name in archive.files}
         header = json.loads(str(arrays.pop(HEADER)))

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse
 
-from .._arrays import array_namespace, blocks, device, is_numpy_array, largest, take
+from .._arrays import array_namespace, blocks, device, is_numpy_array, largest, take, to_device
 from .._typing import IndexVector, Matrix, Vector
 from ..observation import Observation
 
@@ -48,7 +48,7 @@ class EntryEquations(NamedTuple):
     target: Vector  # (|Omega|,)
     groups: Groups | None  # None: every equation is its own group
     swapped: bool  # grouped by columns, so that Z stands transposed between left and right
-    unit: float  # values == target * unit / sqrt(nm / |Omega|)
+    unit: float  # values == target * unit / sqrt(nm / |Omega|), where the weight is one
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -121,17 +121,16 @@ class EntryEquations(NamedTuple):
 
 
 def entry_equations(left: Matrix, right: Matrix, observation: Observation) -> EntryEquations:
-    """The system of eq. (opt) for the bases ``left`` (n, r1) and ``right`` (m, r2)."""
+    """The system of eq. (opt) for the bases ``left`` (n, r1) and ``right`` (m, r2), each equation with its weight."""
     i, j = observation.i, observation.j
-    n, m = observation.shape
-    weight = math.sqrt(n * m / max(len(i), 1))
+    weight = np.sqrt(math.prod(observation.shape) / max(len(i), 1) * observation.entry_weights)
     magnitude = largest(observation.values)
     unit = math.ldexp(1.0, math.frexp(magnitude)[1]) if magnitude > 0 else 1.0
     xp = array_namespace(left)
-    target = xp.astype(observation.values, xp.float64) / unit * weight
+    target = xp.astype(observation.values, xp.float64) / unit * to_device(weight, left)
     if not is_numpy_array(left):
         rows, columns = (xp.astype(take(x, k, axis=0), xp.float64) for x, k in ((left, i), (right, j)))
-        return EntryEquations(rows * weight, columns, target, None, False, unit)
+        return EntryEquations(rows, columns * to_device(weight, left)[:, None], target, None, False, unit)
     swapped = bool(np.count_nonzero(np.bincount(j)) < np.count_nonzero(np.bincount(i)))
     if swapped:
         left, right, i, j = right, left, j, i
@@ -139,8 +138,8 @@ def entry_equations(left: Matrix, right: Matrix, observation: Observation) -> En
     first = np.flatnonzero(np.diff(i[order], prepend=-1))
     sizes = np.diff(first, append=len(i))
     groups = Groups(np.repeat(np.arange(len(first)), sizes), np.append(first, len(i)))
-    rows = np.take(left, i[order[first]], axis=0) * np.float64(weight)
-    columns = np.take(right, j[order], axis=0).astype(np.float64, copy=False)
+    rows = np.take(left, i[order[first]], axis=0).astype(np.float64, copy=False)
+    columns = np.take(right, j[order], axis=0) * weight[order, None]
     return EntryEquations(rows, columns, target[order], groups, swapped, unit)
 
 
