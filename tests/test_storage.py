@@ -304,7 +304,7 @@ def test_a_part_that_does_not_belong_is_noticed(members, folder):
 
 
 def test_a_part_of_the_wrong_size_is_noticed(members, folder):
-    for name in members.keys() - {"curplus", "row_names", "column_names"}:
+    for name in (name for name in members.keys() - {"curplus", "row_names", "column_names"} if members[name].size):
         path = write(folder, npz(**members | {name: members[name][1:]}))
         with pytest.raises(FileFormatError):
             curplus.load(path)

@@ -63,9 +63,11 @@ def damage_reported(path: str | PathLike[str], *, opened: bool = False) -> Itera
     """Turn whatever goes wrong with the content of a file into one clear error; a missing file stays missing."""
     try:
         yield
-    except (FileFormatError, *(() if opened else (OSError,))):
+    except FileFormatError:
         raise
     except Exception as error:  # a damaged archive can fail in a dozen ways, all of which mean this
+        if isinstance(error, OSError) and not opened:
+            raise
         raise FileFormatError(
             f"{path} cannot be read as a saved curplus result: it is damaged, truncated or was not written by "
             f"curplus ({type(error).__name__}: {error}). Restore it from a copy or compute it again."
