@@ -8,7 +8,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import estimators, exceptions, metrics, theory
+    from . import estimators, exceptions, metrics, plotting, theory
+    from .approximate import approximate
     from .bases import Basis, leading_basis
     from .core import (
         LSMR,
@@ -23,10 +24,10 @@ if TYPE_CHECKING:
         choose_solver,
     )
     from .decompose import cur_full, cur_plus, cur_unbiased
-    from .factorization import CUR, SVD, Factorization
+    from .factorization import CUR, SVD, Choices, Factorization
     from .loading import load
     from .observation import Observation, observe, read
-    from .sampling import Drawn, SamplePlan, uniform_plan
+    from .sampling import Counts, Drawn, SamplePlan, default_counts, uniform_plan
     from .sources import ArraySource, CallableSource, Source, SparseSource, TableSource, as_source
 
 __version__ = "0.1.0"
@@ -40,8 +41,10 @@ __all__ = [
     "ArraySource",
     "Basis",
     "CallableSource",
+    "Choices",
     "ConjugateGradient",
     "Core",
+    "Counts",
     "Drawn",
     "Factorization",
     "FirstConverged",
@@ -54,24 +57,27 @@ __all__ = [
     "SparseSource",
     "TableSource",
     "__version__",
+    "approximate",
     "as_source",
     "choose_solver",
     "cur_full",
     "cur_plus",
     "cur_unbiased",
+    "default_counts",
     "estimators",
     "exceptions",
     "leading_basis",
     "load",
     "metrics",
     "observe",
+    "plotting",
     "read",
     "theory",
     "uniform_plan",
 ]
 
-_MODULES = ("theory", "metrics", "estimators", "exceptions")
-_STORY = ("sources", "sampling", "observation", "bases", "core", "factorization", "loading", "decompose")
+_MODULES = ("theory", "metrics", "estimators", "plotting", "exceptions")
+_STORY = ("sources", "sampling", "observation", "bases", "core", "factorization", "loading", "decompose", "approximate")
 
 
 def __getattr__(name: str) -> Any:

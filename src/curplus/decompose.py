@@ -148,8 +148,14 @@ def _bases(observation: Observation, rank: int | None) -> tuple[Basis, Basis]:
 def _answer(
     left: Basis, core: Core, right: Basis, observation: Observation, held_out: IndexVector | None = None
 ) -> Factorization:
-    names = {"row_names": observation.row_names, "column_names": observation.column_names}
-    return Factorization(left, core, right, **names, held_out=held_out)
+    return Factorization(
+        left,
+        core,
+        right,
+        row_names=observation.row_names,
+        column_names=observation.column_names,
+        held_out=held_out,
+    )
 
 
 def _project(source: Source, U: Matrix, V: Matrix) -> Matrix:

@@ -21,7 +21,7 @@ from .core import Core
 from .exceptions import InvalidArgumentError, SpanError
 from .storage import damage_reported, read_file, write_file
 
-__all__ = ["CUR", "SVD", "Factorization"]
+__all__ = ["CUR", "SVD", "Choices", "Factorization"]
 
 
 class SVD(NamedTuple):
@@ -42,6 +42,36 @@ class CUR(NamedTuple):
     row_index: IndexVector  # (d2,)
 
 
+class Choices(NamedTuple):
+    """What :func:`curplus.approximate` chose, and why."""
+
+    rank: int  # of the answer
+    rank_reason: str
+    row_ridge: float  # relative ridge of the skeleton, by leaving rows out; nan where that was not possible
+    column_ridge: float  # the same by leaving columns out
+    mean_part: float  # coefficient of the product of row sums and column sums
+    cross_condition: float  # condition of the crossing of rows and columns
+    unexplained: float  # share of the squares of left-out rows and columns that was not predicted
+    refined: bool  # whether alternating least squares on all entries was kept
+    refinement_gain: float  # by how many standard errors it did better on entries set aside; nan if not tried
+    verdict: str  # what the evidence says of the answer
+
+    def __str__(self) -> str:
+        tried = (
+            "not tried: too few entries" if math.isnan(self.refinement_gain) else "kept" if self.refined else "not kept"
+        )
+        gain = "" if math.isnan(self.refinement_gain) else f" ({self.refinement_gain:+.1f} standard errors)"
+        lines = {
+            "rank": f"{self.rank}, {self.rank_reason}",
+            "ridge": f"{self.row_ridge:.2g} by rows, {self.column_ridge:.2g} by columns, relative",
+            "condition of the crossing": f"{self.cross_condition:.2g}",
+            "left-out rows and columns": f"{self.unexplained:.1%} of their squares not predicted",
+            "refinement": tried + gain,
+            "verdict": self.verdict,
+        }
+        return "\n".join(f"{name}: {value}" for name, value in lines.items() if "nan" not in value)
+
+
 class Factorization:
     """The approximation ``left @ Z @ right.T``, never stored as a full matrix.
 
@@ -59,6 +89,8 @@ class Factorization:
         Names of all rows and columns.
     held_out : array, optional
         Which entries of the observation (positions in its ``i`` and ``j``) the fit did not see; none by default.
+    choices : Choices, optional
+        What :func:`curplus.approximate` chose.
 
     Examples
     --------
@@ -82,11 +114,13 @@ class Factorization:
         row_names: Names | None = None,
         column_names: Names | None = None,
         held_out: IndexVector | None = None,
+        choices: Choices | None = None,
     ) -> None:
         assert core.Z.shape == (left.rank, right.rank)
         self.left, self.core, self.right = left, core, right
         self.row_names, self.column_names = row_names, column_names
         self.held_out = np.empty(0, dtype=np.int64) if held_out is None else held_out
+        self.choices = choices
 
     @property
     def shape(self) -> Shape:
@@ -108,7 +142,7 @@ class Factorization:
         """The transposed matrix."""
         core = self.core._replace(Z=self.core.Z.T)
         names = {"row_names": self.column_names, "column_names": self.row_names}
-        return Factorization(self.right, core, self.left, **names, held_out=self.held_out)
+        return Factorization(self.right, core, self.left, **names, held_out=self.held_out, choices=self.choices)
 
     # -- the operator protocol ------------------------------------------------------------------------------------
 
@@ -181,6 +215,7 @@ class Factorization:
             row_names=self.row_names,
             column_names=self.column_names,
             held_out=self.held_out,
+            choices=self.choices,
         )
 
     def cur(self) -> CUR:
@@ -233,7 +268,8 @@ class Factorization:
         arrays |= {f"right_{name}": part for name, part in self.right._asdict().items()}
         names = {"row_names": self.row_names, "column_names": self.column_names, "held_out": self.held_out}
         diagnostics = self.core._asdict()
-        write_file(path, "factorization", arrays | names | {"Z": diagnostics.pop("Z")}, {"core": diagnostics})
+        fields = {"core": diagnostics, "choices": None if self.choices is None else self.choices._asdict()}
+        write_file(path, "factorization", arrays | names | {"Z": diagnostics.pop("Z")}, fields)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Factorization:
@@ -244,7 +280,8 @@ class Factorization:
             diagnostics = parts["core"]
             core = Core(**diagnostics | {"Z": parts["Z"], "notes": tuple(diagnostics["notes"])})
             names = {name: parts.get(name) for name in ("row_names", "column_names", "held_out")}
-            return cls(left, core, right, **names)
+            choices = None if parts["choices"] is None else Choices(**parts["choices"])
+            return cls(left, core, right, **names, choices=choices)
 
     def __repr__(self) -> str:
         n, m = self.shape
