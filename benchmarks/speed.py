@@ -36,16 +36,16 @@ def floor():
 
 
 seen = observe()
-left = curplus.leading_basis(seen.columns, seen.column_index, RANK).vectors
-right = curplus.leading_basis(seen.rows.T, seen.row_index, RANK).vectors
+left = curplus.leading_basis(seen.columns, RANK).vectors
+right = curplus.leading_basis(seen.rows.T, RANK).vectors
 answer = curplus.cur_plus(seen, RANK, solver=SOLVER)
 
 steps = {
     "everything: observe and cur_plus": lambda: curplus.cur_plus(observe(), RANK, solver=SOLVER),
     "observe": observe,
     "the two bases": lambda: (
-        curplus.leading_basis(seen.columns, seen.column_index, RANK),
-        curplus.leading_basis(seen.rows.T, seen.row_index, RANK),
+        curplus.leading_basis(seen.columns, RANK),
+        curplus.leading_basis(seen.rows.T, RANK),
     ),
     "setting up the equations": lambda: entry_equations(left, right, seen),
     f"solving them, {answer.core.iterations} iterations": lambda: SOLVER.solve(left, right, seen),

@@ -46,8 +46,8 @@ solvers = {
 }
 figure, axes = plt.subplots(1, 2, figsize=(9.5, 3.9), sharey=True, layout="constrained")
 for ax, (factor, seen), most in zip(axes, observations.items(), (150, 40), strict=True):
-    left = curplus.leading_basis(seen.columns, seen.column_index, rank).vectors
-    right = curplus.leading_basis(seen.rows.T, seen.row_index, rank).vectors
+    left = curplus.leading_basis(seen.columns, rank).vectors
+    right = curplus.leading_basis(seen.rows.T, rank).vectors
     reference = curplus.LeastSquares().solve(left, right, seen).Z
     steps = np.linspace(0, most, 41, dtype=int)
     for name, (solver, colour, style) in solvers.items():

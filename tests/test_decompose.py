@@ -175,7 +175,7 @@ def test_deficient_samples_are_defined_and_said(rng):
     approx = curplus.cur_plus(seen, 5)
     assert approx.core.Z.shape == (3, 3)
     assert relative_error(approx, M) < 1e-12
-    assert "rank 5 was asked for, but the sampled columns have only 3 independent directions." in approx.core.notes
+    assert "rank 5 was asked for, but the rank of the sampled columns is only 3." in approx.core.notes
 
 
 def test_columns_and_rows_may_have_different_ranks(rng):

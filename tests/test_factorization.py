@@ -123,7 +123,7 @@ def test_a_matrix_of_zeros_is_approximated_by_zeros():
     assert answer.core.Z.shape == (0, 0)
     check_is_factorization(answer, np.zeros((8, 6)))
     assert len(answer.core.notes) == 2
-    assert "have only 0 independent directions" in answer.core.notes[0]
+    assert "the rank of the sampled columns is only 0" in answer.core.notes[0]
 
 
 @pytest.mark.parametrize("index", [[30], [-1], [0.5], [[1]]])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import estimators, exceptions, metrics, plotting, theory
-    from .approximate import approximate
+    from .approximation import approximate
     from .bases import Basis, leading_basis
     from .core import (
         LSMR,
@@ -77,7 +77,17 @@ __all__ = [
 ]
 
 _MODULES = ("theory", "metrics", "estimators", "plotting", "exceptions")
-_STORY = ("sources", "sampling", "observation", "bases", "core", "factorization", "loading", "decompose", "approximate")
+_STORY = (
+    "sources",
+    "sampling",
+    "observation",
+    "bases",
+    "core",
+    "factorization",
+    "loading",
+    "decompose",
+    "approximation",
+)
 
 
 def __getattr__(name: str) -> Any:

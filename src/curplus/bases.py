@@ -39,7 +39,7 @@ class Basis(NamedTuple):
         return self._replace(vectors=self.vectors @ rotation, coefficients=coefficients)
 
 
-def leading_basis(sample: Matrix, index: IndexVector, rank: int | None = None) -> Basis:
+def leading_basis(sample: Matrix, rank: int | None = None, *, index: IndexVector | None = None) -> Basis:
     r"""Leading left singular vectors of a sample.
 
     .. math:: A = U \Sigma W^\top, \qquad \hat U = U_{:, :r} = A \, W_{:, :r} \Sigma_{:r}^{-1}
@@ -48,10 +48,10 @@ def leading_basis(sample: Matrix, index: IndexVector, rank: int | None = None) -
     ----------
     sample : array of shape (n, d)
         Sampled columns :math:`A`, or sampled rows as columns :math:`B`.
-    index : array of shape (d,)
-        Their positions in the matrix.
     rank : int, optional
         Most vectors to return; all that the sample spans if left out.
+    index : array of shape (d,), optional
+        Positions of the sample in the matrix, kept with the result.
 
     Returns
     -------
@@ -68,7 +68,7 @@ def leading_basis(sample: Matrix, index: IndexVector, rank: int | None = None) -
     n, d = sample.shape
     rank = min(n, d) if rank is None else rank
     scaled, scale = _away_from_overflow(sample)
-    basis = _by_gram(scaled, rank) if d <= n and rank > 0 else None
+    basis = _by_gram(scaled, rank) if 0 < d <= n and rank > 0 else None
     vectors, coefficients = basis or _by_qr(scaled, rank)
     return Basis(vectors, sample, coefficients / scale, index)
 

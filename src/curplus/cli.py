@@ -23,7 +23,6 @@ from .observation import Observation, observe
 from .sampling import default_counts
 from .sources import as_source
 from .sources.files import open_matrix
-from .theory import distinct_entries
 
 app = typer.Typer(
     help="Approximate a matrix from a few of its columns, rows and scattered entries.",
@@ -147,13 +146,7 @@ def _observe(
 
 
 def _share(observation: Observation) -> float:
-    seen = distinct_entries(
-        observation.shape,
-        n_columns=observation.n_columns,
-        n_rows=observation.n_rows,
-        n_entries=observation.n_entries,
-    )
-    return seen / math.prod(observation.shape)
+    return observation.n_distinct / math.prod(observation.shape)
 
 
 def _describe(approx: Factorization, observation: Observation | None = None) -> None:

@@ -44,9 +44,9 @@ def complete(observation: Observation, B: FloatArray, rank: int) -> Factorizatio
     outside[observation.row_index] = 0
     across = np.array(B)
     across[:, observation.column_index] = np.eye(observation.n_columns)
-    left = leading_basis(outside, observation.column_index).vectors
+    left = leading_basis(outside).vectors
     right = np.concatenate([observation.rows, (left.T @ outside) @ across]).T  # (m, d2 + width of left)
-    V = leading_basis(right, np.arange(right.shape[1]), rank).vectors
+    V = leading_basis(right, rank).vectors
     P, s, Qt = np.linalg.svd(right.T @ V, full_matrices=False)
     U = left @ P[d2:]
     U[observation.row_index] += P[:d2]

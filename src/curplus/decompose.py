@@ -140,8 +140,8 @@ def cur_unbiased(observation: Observation, rank: int | None = None) -> Factoriza
 def _bases(observation: Observation, rank: int | None) -> tuple[Basis, Basis]:
     if rank is not None:
         rank = check_rank(rank, n_columns=observation.n_columns, n_rows=observation.n_rows)
-    left = leading_basis(observation.columns, observation.column_index, rank)
-    right = leading_basis(observation.rows.T, observation.row_index, rank)
+    left = leading_basis(observation.columns, rank, index=observation.column_index)
+    right = leading_basis(observation.rows.T, rank, index=observation.row_index)
     return left, right
 
 
@@ -180,7 +180,7 @@ def _check_has_entries(observation: Observation, method: str) -> None:
 def _notes_on_bases(left: Basis, right: Basis, rank: int | None) -> tuple[str, ...]:
     sides = ((left, "columns"), (right, "rows"))
     return tuple(
-        f"rank {rank} was asked for, but the sampled {what} have only {basis.rank} independent directions."
+        f"rank {rank} was asked for, but the rank of the sampled {what} is only {basis.rank}."
         for basis, what in sides
         if rank is not None and basis.rank < rank
     )
@@ -190,9 +190,14 @@ def _notes_on_equations(core: Core, n_entries: int) -> tuple[str, ...]:
     unknowns = math.prod(core.Z.shape)
     notes = []
     if not core.converged:
-        notes.append(f"{core.solver} stopped after {core.iterations} iterations without converging.")
+        after = f" after {core.iterations} iterations" if core.iterations else ""
+        notes.append(f"{core.solver} did not reach the accuracy asked for{after}.")
     if core.rank is not None and core.rank < unknowns:
         notes.append(f"the entries determine {core.rank} of {unknowns} unknowns; the core is the one of least norm.")
+    if core.condition is not None and core.condition > 100:
+        notes.append(
+            f"the condition of the equations is {core.condition:.1e}: whatever the bases miss may be amplified."
+        )
     if n_entries < 4 * unknowns:
         notes.append(f"{n_entries} entries for {unknowns} unknowns: noise is amplified below {4 * unknowns} entries.")
     return tuple(notes)

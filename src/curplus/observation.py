@@ -196,6 +196,14 @@ class Observation:
         return len(self.i)
 
     @property
+    def n_distinct(self) -> int:
+        """Number of different places of the matrix that were read."""
+        n, m = self.shape
+        outside = (_position(self.row_index, self.i) < 0) & (_position(self.column_index, self.j) < 0)
+        scattered = len(np.unique(self.i[outside] * m + self.j[outside]))
+        return n * self.n_columns + m * self.n_rows - self.n_columns * self.n_rows + scattered
+
+    @property
     def inverse_chances(self) -> Vector:
         """For how many entries each record stands, relative to a uniform draw: 1 there, 1 on average elsewhere."""
         if self.probabilities is None:

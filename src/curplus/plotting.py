@@ -46,6 +46,7 @@ def plot_observation(observation: Observation, *, ax: Axes | None = None, **opti
     canvas[every_row[:, None], some_columns[None, :]] = to_numpy(observation.columns)
     canvas[some_rows[:, None], every_column[None, :]] = to_numpy(observation.rows)
     canvas[_shrink(observation.i, n, height), _shrink(observation.j, m, width)] = to_numpy(observation.values)
+    ax.set_facecolor("aliceblue")
     ax.imshow(canvas, **{"interpolation": "none", "extent": (0, m, n, 0), "aspect": "auto"} | options)
     ax.set(xlabel="column", ylabel="row")
     return ax
@@ -74,10 +75,11 @@ def plot_images(images: Mapping[str, Any], **options: Any) -> Figure:
     figure: Figure
     figure, axes = _pyplot().subplots(down, across, figsize=size, squeeze=False, layout="constrained")
     for ax in axes.flat:
-        ax.axis("off")
+        ax.set(xticks=[], yticks=[])
+        ax.spines[:].set_visible(False)
     for ax, (title, image) in zip(axes.flat, images.items(), strict=False):
         if isinstance(image, Observation):
-            plot_observation(image, ax=ax, **options)
+            plot_observation(image, ax=ax, **options).set(xlabel="", ylabel="", xticks=[], yticks=[])
         else:
             ax.imshow(image, **options)
         ax.set_title(title, fontsize=10)

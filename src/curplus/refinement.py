@@ -126,6 +126,6 @@ def _variance(factor: FloatArray) -> float:
 
 
 def _misfit(entries: Any, observation: Observation, which: IndexVector) -> float:
-    """Mean squared misfit on some of the entries."""
+    """Mean squared misfit on some of the entries, by their weights."""
     errors = observation.values[which] - entries(observation.i[which], observation.j[which])
-    return float(np.mean(errors**2)) if len(which) else 0.0
+    return float(np.average(errors**2, weights=observation.entry_weights[which])) if len(which) else 0.0

@@ -44,14 +44,14 @@ def choose_solver(solver: str | CoreSolver, *, unknowns: int, entries: int) -> C
 
     ``"auto"`` goes by the first line that fits:
 
-    ===========================  ===========  ================================================================
-    unknowns                     entries      solver
-    ===========================  ===========  ================================================================
-    up to 400                    to 100,000   LeastSquares
-    up to 4900                   8 x unknowns NormalEquations
-    up to 4900                   any          ConjugateGradient, or NormalEquations if it has not converged
-    any                          any          ConjugateGradient
-    ===========================  ===========  ================================================================
+    ==========  =====================  ==============================================================
+    unknowns    entries                solver
+    ==========  =====================  ==============================================================
+    up to 400   up to 100,000          LeastSquares
+    up to 4900  8 x unknowns or more   NormalEquations
+    up to 4900  fewer                  ConjugateGradient, or NormalEquations if it has not converged
+    more        any                    ConjugateGradient
+    ==========  =====================  ==============================================================
     """
     if not isinstance(solver, str):
         if not callable(getattr(solver, "solve", None)):

@@ -33,7 +33,7 @@ __all__ = ["approximate"]
 FloatArray = NDArray[np.floating[Any]]
 
 MOST_CHECKED = 1500  # enough to tell the error of a benign answer to 4 %, and too few to be missed by a fit
-HUGE = 1e100  # beyond this, or below its inverse, squares are taken of scaled numbers
+HUGE = 1e50  # beyond this, or below its inverse, squares are taken of scaled numbers
 
 
 def approximate(observation: Observation, rank: int | None = None, *, rng: RandomState = 0) -> Factorization:
@@ -121,23 +121,27 @@ def _split(seen: Observation, rng: np.random.Generator) -> tuple[IndexVector, In
 def _rank(seen: Observation, rank: int | None) -> tuple[int, str]:
     if rank is not None:
         return check_count(rank, name="rank", at_least=1), "asked for"
-    spectra = {
-        "columns": np.linalg.svd(seen.columns, compute_uv=False) if seen.n_columns else None,
-        "rows": np.linalg.svd(seen.rows, compute_uv=False) if seen.n_rows else None,
-    }
-    counts = {what: _above_noise(s, seen.shape[what == "rows"], len(s)) for what, s in spectra.items() if s is not None}
-    if not counts:
+    lines = {"columns": seen.columns, "rows": seen.rows.T}
+    spectra = {what: np.linalg.svd(x, compute_uv=False) for what, x in lines.items() if x.shape[1]}
+    if not spectra:
         raise InvalidArgumentError("rank is needed where no rows and no columns were read. Give rank=...")
-    fewest = min(counts, key=lambda what: counts[what])
-    return max(1, counts[fewest]), f"as many singular values of the sampled {fewest} stand out from their median"
+    exact = {what: _exact_rank(s, lines[what].shape) for what, s in spectra.items()}
+    deficient = [what for what, s in spectra.items() if exact[what] < len(s)]
+    if deficient:
+        what = min(deficient, key=lambda what: exact[what])
+        return max(1, exact[what]), f"the sampled {what} have no more independent directions"
+    what = max(spectra, key=lambda what: len(spectra[what]))
+    found = min(_above_noise(spectra[what], lines[what].shape), *(len(s) for s in spectra.values()))
+    return max(1, found), f"as many singular values of the sampled {what} stand out from their median"
 
 
-def _above_noise(s: FloatArray, long: int, short: int) -> int:
+def _exact_rank(s: FloatArray, shape: tuple[int, int]) -> int:
+    return int(np.count_nonzero(s > max(shape) * np.finfo(s.dtype).eps * s[0]))
+
+
+def _above_noise(s: FloatArray, shape: tuple[int, int]) -> int:
     """How many singular values exceed the optimal hard threshold for noise of unknown size (Gavish, Donoho 2014)."""
-    exact = int(np.count_nonzero(s > max(short, long) * np.finfo(s.dtype).eps * s[0]))
-    if exact < len(s):  # the sample is deficient, so there is no noise
-        return exact
-    beta = min(short, long) / max(short, long)
+    beta = min(shape) / max(shape)
     threshold = (0.56 * beta**3 - 0.95 * beta**2 + 1.82 * beta + 1.43) * float(np.median(s))
     return int(np.count_nonzero(s > threshold))
 
@@ -151,14 +155,15 @@ def _from_entries(seen: Observation, rank: int, use: IndexVector) -> Factorizati
     """Without rows: from the columns' leading subspace, or the entries' own, and a fit of the other side to entries."""
     by_columns = measured(seen, use).T
     if not seen.n_columns:
-        k = min(rank, min(seen.shape) - 1)
-        U, s, Vt = svds(scipy.sparse.csr_array(by_columns.values.T), k=max(k, 1), random_state=0)
-        share = max(len(use), 1) / math.prod(seen.shape)
-        return leading_part(U * (s / share), Vt.T, rank)
-    basis = leading_basis(seen.columns, seen.column_index, rank)
+        filled = scipy.sparse.csr_array(by_columns.values.T) * (math.prod(seen.shape) / max(len(use), 1))
+        if rank >= min(seen.shape) - 1:
+            return leading_part(filled.toarray(), np.eye(seen.shape[1]), rank)
+        U, s, Vt = svds(filled, k=rank, random_state=0)
+        return leading_part(U * s, Vt.T, rank)
+    basis = leading_basis(seen.columns, rank)
     known = seen.columns.T @ basis.vectors
     left_over = float(np.sum(seen.columns**2) - np.sum(known**2)) / seen.columns.size
-    ridge = max(left_over, 0.0) / max(float(np.mean(known**2)), np.finfo(float).tiny)
+    ridge = max(left_over, 0.0) / max(float(np.sum(known**2)) / max(known.size, 1), np.finfo(float).tiny)
     V = solve_rows(by_columns, basis.vectors, max(ridge, 1e-12 / seen.shape[0]))
     assert basis.coefficients is not None
     return complete(seen, basis.coefficients @ V.T, rank)
@@ -166,7 +171,7 @@ def _from_entries(seen: Observation, rank: int, use: IndexVector) -> Factorizati
 
 def _squares(answer: Factorization | None, seen: Observation, which: IndexVector) -> FloatArray:
     guess = 0.0 if answer is None else answer.entries(seen.i[which], seen.j[which])
-    errors: FloatArray = (seen.values[which] - guess) ** 2 * seen.inverse_chances[which]
+    errors: FloatArray = (seen.values[which] - guess) ** 2 * seen.entry_weights[which]
     return errors
 
 
