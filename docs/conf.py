@@ -18,7 +18,7 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
+    "sphinx-mathjax-offline",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
     "field_comments",
@@ -58,4 +58,5 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {"index": [], "getting_started": [], "changelog": [], "bibliography": []}
+bare = ("index", "getting-started", "changelog", "bibliography", "extending", "paper-to-code")
+html_sidebars = dict.fromkeys(bare, [])

@@ -32,6 +32,7 @@ STORY = (
     "decompose",
     "skeleton",
     "completion",
+    "correction",
     "refinement",
     "approximation",
     "selection",

@@ -22,6 +22,7 @@ from ._typing import IndexVector, RandomState
 from ._validation import check_count
 from .bases import leading_basis
 from .completion import complete, leading_part
+from .correction import corrected
 from .exceptions import InvalidArgumentError
 from .factorization import Choices, Factorization
 from .observation import Observation
@@ -58,9 +59,11 @@ def approximate(observation: Observation, rank: int | None = None, *, rng: Rando
     -----
     1. Predict what was not read by :func:`~curplus.skeleton.ridge_skeleton`, its ridge chosen by leaving sampled rows
        and columns out.
-    2. Complete: rows and columns as they were read, the prediction elsewhere; keep the leading ``rank`` directions.
-    3. With at least ``rank * (n + m) / 2`` entries outside the sampled lines, refine by alternating least squares, and
-       keep that if the entries set aside are predicted better by more than two standard errors.
+    2. Correct the prediction by a small core fitted to its error at the scattered entries.
+    3. Complete: rows and columns as they were read, the prediction elsewhere; keep the leading ``rank`` directions.
+    4. With at least ``rank * (n + m) / 2`` entries outside the sampled lines, refine by alternating least squares.
+
+    Steps 2 and 4 are kept only if entries set aside are predicted better by more than two standard errors.
 
     Cost is :math:`O((n + m) (d_1 + d_2)^2)`, and :math:`O(|\Omega| r^2)` a sweep of refinement.
 
@@ -81,15 +84,22 @@ def approximate(observation: Observation, rank: int | None = None, *, rng: Rando
     seen, unit = _on_host(observation)
     rank, why = _rank(seen, rank)
     use, check = _split(seen, np.random.default_rng(rng))
-    start, skeleton = _from_lines(seen, rank) if seen.n_rows else (_from_entries(seen, rank, use), None)
+    if seen.n_rows:
+        skeleton = ridge_skeleton(seen, rank)
+        B, correction_gain = corrected(seen, skeleton.X @ seen.rows, use, check)
+        start = complete(seen, B, rank)
+    else:
+        skeleton, correction_gain = None, math.nan
+        start = _from_entries(seen, rank, use)
     answer, gain = start, math.nan
     if len(use) >= rank * sum(seen.shape) / 2 and len(check):
         refined = alternate(start, seen, use=use, check=check)
         gain = _gain(start, refined, seen, check)
         answer = refined if gain > 2 else start
-    fitted = answer is not start or not seen.n_rows
-    held_out = check if fitted else np.union1d(use, check)
-    choices = _choices(seen, rank, why, skeleton, answer, gain, held_out, refined=answer is not start)
+    used = answer is not start or correction_gain > 2 or not seen.n_rows
+    held_out = check if used else np.union1d(use, check)
+    gains = {"correction_gain": correction_gain, "refinement_gain": gain, "refined": answer is not start}
+    choices = _choices(seen, rank, why, skeleton, answer, gains, held_out)
     return _finish(answer, observation, unit, held_out, choices)
 
 
@@ -146,16 +156,13 @@ def _above_noise(s: FloatArray, shape: tuple[int, int]) -> int:
     return int(np.count_nonzero(s > threshold))
 
 
-def _from_lines(seen: Observation, rank: int) -> tuple[Factorization, Skeleton]:
-    skeleton = ridge_skeleton(seen, rank)
-    return complete(seen, skeleton.X @ seen.rows, rank), skeleton
-
-
 def _from_entries(seen: Observation, rank: int, use: IndexVector) -> Factorization:
     """Without rows: from the columns' leading subspace, or the entries' own, and a fit of the other side to entries."""
     by_columns = measured(seen, use).T
     if not seen.n_columns:
         filled = scipy.sparse.csr_array(by_columns.values.T) * (math.prod(seen.shape) / max(len(use), 1))
+        if not np.any(filled.data):
+            return leading_part(np.zeros((seen.shape[0], 1)), np.zeros((seen.shape[1], 1)), rank)
         if rank >= min(seen.shape) - 1:
             return leading_part(filled.toarray(), np.eye(seen.shape[1]), rank)
         U, s, Vt = svds(filled, k=rank, random_state=0)
@@ -188,10 +195,8 @@ def _choices(
     why: str,
     skeleton: Skeleton | None,
     answer: Factorization,
-    gain: float,
+    gains: dict[str, Any],
     held_out: IndexVector,
-    *,
-    refined: bool,
 ) -> Choices:
     against_zero = _gain(None, answer, seen, held_out) if len(held_out) > 1 else math.nan
     unexplained = math.nan if skeleton is None else skeleton.unexplained
@@ -213,9 +218,8 @@ def _choices(
         mean_part=0.0 if skeleton is None else skeleton.mean_part,
         cross_condition=math.nan if skeleton is None else skeleton.condition,
         unexplained=unexplained,
-        refined=refined,
-        refinement_gain=gain,
         verdict=verdict,
+        **gains,
     )
 
 

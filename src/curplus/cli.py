@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from . import __version__, metrics
-from ._typing import Source
 from ._validation import check_count
+from .approximation import approximate
 from .core import SOLVERS
 from .decompose import cur_full, cur_plus
 from .exceptions import CURPlusError
@@ -37,6 +37,9 @@ Columns = Annotated[int | None, typer.Option(help="How many columns to read; 5 x
 Rows = Annotated[int | None, typer.Option(help="How many rows to read; 5 x rank if left out.")]
 Entries = Annotated[int | None, typer.Option(help="How many entries to read; 20 x rank^2 if left out.")]
 Seed = Annotated[int, typer.Option(help="Seed of the draw.")]
+MatrixFile = Annotated[Path, typer.Argument(help="A .npy, .npz (sparse), .csv or .tsv file.")]
+Out = Annotated[Path | None, typer.Option(help="Save the result here, to be read with curplus.load.")]
+Check = Annotated[bool, typer.Option(help="Read the whole matrix and say how far off the answer is.")]
 Solver = Annotated[str, typer.Option(help=f"Solver for the core: auto, {', '.join(SOLVERS)}.")]
 
 
@@ -62,35 +65,52 @@ def options(
     """Approximate a matrix from a few of its columns, rows and scattered entries."""
 
 
+@app.command("approximate")
+def approximate_command(
+    matrix: MatrixFile,
+    rank: Annotated[int | None, typer.Option(help="Rank of the answer; chosen from the data if left out.")] = None,
+    columns: Annotated[int, typer.Option(help="How many columns to read.")] = 50,
+    rows: Annotated[int, typer.Option(help="How many rows to read.")] = 50,
+    entries: Annotated[int, typer.Option(help="How many scattered entries to read.")] = 2000,
+    seed: Seed = 0,
+    out: Out = None,
+    check: Check = False,
+) -> None:
+    """Approximate the matrix in a file in the way we recommend: everything that was read is used."""
+    whole = open_matrix(matrix)
+    with console.status(f"reading {matrix}"):
+        observation = observe(whole, n_columns=columns, n_rows=rows, n_entries=entries, rng=seed)
+    with console.status("approximating"):
+        approx = approximate(observation, rank)
+    _report(approx, observation, whole if check else None, out)
+
+
 @app.command()
 def decompose(
-    matrix: Annotated[Path, typer.Argument(help="A .npy, .npz (sparse), .csv or .tsv file.")],
+    matrix: MatrixFile,
     rank: Rank,
     columns: Columns = None,
     rows: Rows = None,
     entries: Entries = None,
     seed: Seed = 0,
     solver: Solver = "auto",
-    out: Annotated[Path | None, typer.Option(help="Save the result here, to be read with curplus.load.")] = None,
-    check: Annotated[bool, typer.Option(help="Read the whole matrix and say how far off the answer is.")] = False,
+    out: Out = None,
+    check: Check = False,
 ) -> None:
-    """Approximate the matrix in a file with CUR+."""
+    """Approximate the matrix in a file with CUR+, the paper's algorithm."""
     whole = open_matrix(matrix)
-    source = as_source(whole)
-    check_count(rank, name="rank", at_least=1)
+    counts = default_counts(as_source(whole).shape, check_count(rank, name="rank", at_least=1))
     with console.status(f"reading {matrix}"):
-        observation = _observe(source, rank, columns, rows, entries, seed)
+        observation = observe(
+            whole,
+            n_columns=counts.n_columns if columns is None else columns,
+            n_rows=counts.n_rows if rows is None else rows,
+            n_entries=counts.n_entries if entries is None else entries,
+            rng=seed,
+        )
     with console.status("solving for the core"):
         approx = cur_plus(observation, rank, solver=solver)
-    _describe(approx, observation)
-    if check:
-        with console.status("reading the whole matrix"):
-            best = cur_full(source, observation, rank)
-            target = metrics.Target(whole)
-        _compare(target, {"CUR+": approx, "best core for these rows and columns (CUR-F)": best}, rank)
-    if out is not None:
-        approx.save(out)
-        console.print(f"saved to {out}", highlight=False)
+    _report(approx, observation, whole if check else None, out)
 
 
 @app.command()
@@ -106,9 +126,9 @@ def info(file: Annotated[Path, typer.Argument(help="A file that curplus saved.")
 @app.command()
 def demo(
     rank: Rank = 10,
-    columns: Columns = 25,
-    rows: Rows = 25,
-    entries: Entries = 4000,
+    columns: Annotated[int, typer.Option(help="How many columns of pixels to read.")] = 25,
+    rows: Annotated[int, typer.Option(help="How many rows of pixels to read.")] = 25,
+    entries: Annotated[int, typer.Option(help="How many single pixels to read.")] = 4000,
     seed: Seed = 0,
     out: Annotated[Path, typer.Option(help="Where to put the picture.")] = Path("curplus-demo.png"),
 ) -> None:
@@ -116,33 +136,31 @@ def demo(
     from .plotting import plot_images, sample_photograph
 
     photograph = sample_photograph()
-    observation = _observe(as_source(photograph), rank, columns, rows, entries, seed)
-    approx = cur_plus(observation, rank)
-    best_core = cur_full(photograph, observation, rank)
-    target = metrics.Target(photograph)
-    _describe(approx, observation)
-    _compare(target, {"CUR+": approx, "best core for these rows and columns (CUR-F)": best_core}, rank)
-    images = {
-        "the photograph": photograph,
-        f"what was read: {_share(observation):.0%} of it": observation,
-        f"CUR+, rank {rank}": approx.to_array(),
-        f"CUR-F, rank {rank}: same rows and columns, sees all": best_core.to_array(),
+    observation = observe(photograph, n_columns=columns, n_rows=rows, n_entries=entries, rng=seed)
+    answers = {
+        "CUR+, the paper's algorithm": cur_plus(observation, rank),
+        "approximate, the recommended one": approximate(observation, rank),
+        "CUR-F, which sees all pixels": cur_full(photograph, observation, rank),
     }
+    _describe(answers["approximate, the recommended one"], observation)
+    _compare(metrics.Target(photograph), answers, rank)
+    images = {"the photograph": photograph, f"what was read: {_share(observation):.0%} of it": observation}
+    images |= {f"{name.split(',')[0]}, rank {rank}": answer.to_array() for name, answer in list(answers.items())[:2]}
     plot_images(images).savefig(out, dpi=120)
     console.print(f"picture in {out}", highlight=False)
 
 
-def _observe(
-    source: Source, rank: int, columns: int | None, rows: int | None, entries: int | None, seed: int
-) -> Observation:
-    counts = default_counts(source.shape, rank)
-    return observe(
-        source,
-        n_columns=counts.n_columns if columns is None else columns,
-        n_rows=counts.n_rows if rows is None else rows,
-        n_entries=counts.n_entries if entries is None else entries,
-        rng=seed,
-    )
+def _report(approx: Factorization, observation: Observation, whole: Any, out: Path | None) -> None:
+    """Describe an answer, compare it with the whole matrix where that is given, and save it where that is asked for."""
+    _describe(approx, observation)
+    if whole is not None:
+        with console.status("reading the whole matrix"):
+            best = cur_full(whole, observation).truncate(approx.rank)
+            target = metrics.Target(whole)
+        _compare(target, {approx.core.solver: approx, "CUR-F, which sees all": best}, approx.rank)
+    if out is not None:
+        approx.save(out)
+        console.print(f"saved to {out}", highlight=False)
 
 
 def _share(observation: Observation) -> float:
@@ -159,11 +177,14 @@ def _describe(approx: Factorization, observation: Observation | None = None) -> 
             f"{_share(observation):.2%} of the matrix"
         )
     facts["core"] = f"{approx.left.rank} x {approx.right.rank}, by {core.solver}"
-    facts["columns"] = ", ".join(str(name) for name in approx.picked_columns[:8])
-    facts["rows"] = ", ".join(str(name) for name in approx.picked_rows[:8])
+    if len(approx.column_index) and len(approx.row_index):
+        facts["columns"] = ", ".join(str(name) for name in approx.picked_columns[:8])
+        facts["rows"] = ", ".join(str(name) for name in approx.picked_rows[:8])
     facts["residual"] = f"{core.residual_norm:.4g} on the entries"
     if core.condition is not None:
         facts["condition"] = f"{core.condition:.3g}"
+    if approx.choices is not None:
+        facts |= dict(line.split(": ", 1) for line in str(approx.choices).splitlines())
     for note in core.notes:
         facts["note" if "note" not in facts else f"note {len(facts)}"] = note
     for name, value in facts.items():

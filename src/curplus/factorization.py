@@ -52,24 +52,28 @@ class Choices(NamedTuple):
     mean_part: float  # coefficient of the product of row sums and column sums
     cross_condition: float  # condition of the crossing of rows and columns
     unexplained: float  # share of the squares of left-out rows and columns that was not predicted
+    correction_gain: float  # by how many standard errors a core fitted to the entries did better; kept above 2
     refined: bool  # whether alternating least squares on all entries was kept
     refinement_gain: float  # by how many standard errors it did better on entries set aside; nan if not tried
     verdict: str  # what the evidence says of the answer
 
     def __str__(self) -> str:
-        tried = (
-            "not tried: too few entries" if math.isnan(self.refinement_gain) else "kept" if self.refined else "not kept"
-        )
-        gain = "" if math.isnan(self.refinement_gain) else f" ({self.refinement_gain:+.1f} standard errors)"
         lines = {
             "rank": f"{self.rank}, {self.rank_reason}",
             "ridge": f"{self.row_ridge:.2g} by rows, {self.column_ridge:.2g} by columns, relative",
             "condition of the crossing": f"{self.cross_condition:.2g}",
             "left-out rows and columns": f"{self.unexplained:.1%} of their squares not predicted",
-            "refinement": tried + gain,
+            "core for the entries": _outcome(self.correction_gain),
+            "refinement": _outcome(self.refinement_gain),
             "verdict": self.verdict,
         }
         return "\n".join(f"{name}: {value}" for name, value in lines.items() if "nan" not in value)
+
+
+def _outcome(gain: float) -> str:
+    if math.isnan(gain):
+        return "not tried: too few entries"
+    return f"{'kept' if gain > 2 else 'not kept'} ({gain:+.1f} standard errors on entries set aside)"
 
 
 class Factorization:
