@@ -30,3 +30,14 @@ def test_the_docstrings_of_a_module_are_true(name):
     module = importlib.import_module(name)
     failed, _ = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE)
     assert failed == 0
+
+
+PAGES = sorted(path for path in (Path(__file__).parent.parent / "docs").rglob("*.rst") if ">>> " in path.read_text())
+PAGES = [page for page in PAGES if not {"gallery", "generated", "_build"} & set(page.parts)]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
+def test_what_a_page_of_the_documentation_prints_is_true(page):
+    failed, attempted = doctest.testfile(str(page), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert attempted
+    assert failed == 0
