@@ -92,7 +92,7 @@ def approximate(observation: Observation, rank: int | None = None, *, rng: Rando
         skeleton, correction_gain = None, math.nan
         start = _from_entries(seen, rank, use)
     answer, gain = start, math.nan
-    if len(use) >= rank * sum(seen.shape) / 2 and len(check):
+    if start.rank and len(check) and len(use) >= rank * sum(seen.shape) / 2:
         refined = alternate(start, seen, use=use, check=check)
         gain = _gain(start, refined, seen, check)
         answer = refined if gain > 2 else start

@@ -69,7 +69,8 @@ def solve_rows(seen: Measured, V: FloatArray, ridge: float) -> FloatArray:
     gram = np.empty((seen.across.shape[0], r, r))
     gram[:, a, b] = gram[:, b, a] = seen.weights @ pairs + (known[:, a] * known[:, b]).sum(axis=0)
     gram[seen.whole] = V.T @ V
-    gram += ridge * np.eye(r)
+    size = float(np.mean(np.trace(gram, axis1=1, axis2=2))) / max(r, 1)
+    gram += max(ridge, 1e-14 * size, np.finfo(float).tiny) * np.eye(r)  # a row of which nothing was read stays zero
     target = seen.values @ V + seen.across @ known
     target[seen.whole] = seen.lines @ V
     return np.linalg.solve(gram, target[:, :, None])[:, :, 0]
