@@ -260,3 +260,45 @@ def test_the_numbers_of_the_notes_come_out_on_dexter(data_dir):
         seen = curplus.observe(M, n_columns=50, n_rows=250, n_entries=20915, rng=seed)
         l_f.append(curplus.metrics.relative_frobenius_error(target, curplus.cur_full(M, seen), 10))
     assert np.mean(l_f) == pytest.approx(1.09, abs=0.02)
+
+
+def unequal_draw(rng, shape, size):
+    """Positions drawn with replacement with unequal chances, and those chances."""
+    chance = rng.random(shape) ** 3 + 0.01
+    chance /= chance.sum()
+    flat = rng.choice(chance.size, size=size, p=chance.ravel())
+    i, j = np.divmod(flat, shape[1])
+    return i, j, chance[i, j]
+
+
+def test_cur_unbiased_stays_unbiased_for_entries_of_unequal_chance(full_rank, rng):
+    M = full_rank((20, 15), rank=3)
+    plan = curplus.uniform_plan((20, 15), n_columns=6, n_rows=6, n_entries=0, rng=0)
+    answers = []
+    for _ in range(2000):
+        i, j, chance = unequal_draw(rng, M.shape, 60)
+        answers.append(curplus.cur_unbiased(observed(M, plan._replace(i=i, j=j), probabilities=chance)).core.Z)
+    error = np.mean(answers, axis=0) - curplus.cur_full(M, observed(M, plan)).core.Z
+    assert np.all(np.abs(error) < 5 * np.std(answers, axis=0) / np.sqrt(2000))
+
+
+def test_cur_plus_tends_to_the_best_core_whatever_the_chances(full_rank, rng):
+    M = full_rank((30, 20), rank=4, noise=1.0)
+    plan = curplus.uniform_plan((30, 20), n_columns=6, n_rows=6, n_entries=0, rng=0)
+    i, j, chance = unequal_draw(rng, M.shape, 400_000)
+    best = curplus.cur_full(M, observed(M, plan), 3).core.Z
+    aware = curplus.cur_plus(observed(M, plan._replace(i=i, j=j), probabilities=chance), 3).core.Z
+    naive = curplus.cur_plus(observed(M, plan._replace(i=i, j=j)), 3).core.Z
+    assert np.linalg.norm(aware - best) < 0.02 * np.linalg.norm(best)
+    assert np.linalg.norm(naive - best) > 5 * np.linalg.norm(aware - best)
+
+
+def test_noise_weights_are_those_of_weighted_least_squares(full_rank, rng):
+    M = full_rank((30, 20), rank=4, noise=1.0)
+    weights = rng.random(200) + 0.1
+    plan = curplus.uniform_plan((30, 20), n_columns=6, n_rows=6, n_entries=200, rng=0)
+    approx = curplus.cur_plus(observed(M, plan, weights=weights), 3)
+    U, V = approx.left.vectors, approx.right.vectors
+    design = np.einsum("tp,tq->tpq", U[plan.i], V[plan.j]).reshape(200, -1) * np.sqrt(weights)[:, None]
+    expected = np.linalg.lstsq(design, np.sqrt(weights) * M[plan.i, plan.j])[0].reshape(3, 3)
+    assert np.allclose(approx.core.Z, expected, atol=1e-10)

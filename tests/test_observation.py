@@ -538,3 +538,46 @@ def test_only_the_full_decomposition_reads_everything(low_rank, recording_source
     assert not source.seen.all()
     curplus.cur_full(source, seen)
     assert source.seen.all()
+
+
+# Chances, weights, and what was read in all
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"probabilities": [0.1]}, r"probabilities has shape \(1,\) but there are 2 entries"),
+        ({"probabilities": [0.1, 0.0]}, r"probabilities\[1\]=0.0 must be a positive finite number and at most 1"),
+        ({"probabilities": [0.1, 1.5]}, r"probabilities\[1\]=1.5 must be a positive finite number and at most 1"),
+        ({"weights": [1.0, -2.0]}, r"weights\[1\]=-2.0 must be a positive finite number\."),
+        ({"weights": [np.nan, 2.0]}, r"weights\[0\]=nan must be a positive finite number"),
+    ],
+)
+def test_chances_and_weights_are_checked(given, message):
+    with pytest.raises(InvalidArgumentError, match=message):
+        curplus.Observation(shape=(3, 4), i=[0, 1], j=[2, 3], values=[1.0, 2.0], **given)
+
+
+def test_weights_are_one_for_uniform_entries_and_inverse_to_their_chances_otherwise():
+    entries = {"shape": (2, 5), "i": [0, 1], "j": [2, 3], "values": [1.0, 2.0]}
+    assert curplus.Observation(**entries).entry_weights.tolist() == [1, 1]
+    seen = curplus.Observation(**entries, probabilities=[0.1, 0.2], weights=[1.0, 3.0])
+    assert seen.inverse_chances.tolist() == [1, 0.5]
+    assert seen.entry_weights.tolist() == [0.5, 0.75]
+
+
+def test_chances_and_weights_are_saved_and_transposed(tmp_path):
+    seen = curplus.Observation(
+        shape=(2, 5), i=[0, 1], j=[2, 3], values=[1.0, 2.0], probabilities=[0.1, 0.2], weights=[1, 3]
+    )
+    seen.save(tmp_path / "seen.npz")
+    for other in (curplus.load(tmp_path / "seen.npz"), seen.T):
+        assert np.array_equal(other.probabilities, seen.probabilities)
+        assert np.array_equal(other.weights, seen.weights)
+
+
+@given(observations())
+def test_every_place_that_was_read_counts_once(seen):
+    mask = np.zeros(seen.shape, dtype=bool)
+    mask[:, seen.column_index] = mask[seen.row_index] = mask[seen.i, seen.j] = True
+    assert seen.n_distinct == mask.sum()
