@@ -226,10 +226,11 @@ def _choices(
 def _finish(
     answer: Factorization, observation: Observation, unit: float, held_out: IndexVector, choices: Choices
 ) -> Factorization:
-    kind = to_numpy(observation.values).dtype
+    """The answer in the scale and type of the observation, with its names and what was chosen."""
+    values = to_numpy(observation.values)
+    kind = values.dtype
     U, Z, V = answer.left.vectors, answer.core.Z, answer.right.vectors
-    residual = observation.values if isinstance(observation.values, np.ndarray) else to_numpy(observation.values)
-    misfit = float(np.linalg.norm(residual / unit - answer.entries(observation.i, observation.j))) * unit
+    misfit = float(np.linalg.norm(values / unit - answer.entries(observation.i, observation.j))) * unit
     return Factorization(
         answer.left._replace(vectors=U.astype(kind, copy=False)),
         answer.core._replace(Z=(Z * unit).astype(kind, copy=False), solver="approximate", residual_norm=misfit),
