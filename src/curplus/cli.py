@@ -9,9 +9,10 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
-from . import __version__, metrics
+from . import __version__, cli_datasets, metrics
 from ._validation import check_count
 from .approximation import approximate
 from .core import SOLVERS
@@ -30,6 +31,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.add_typer(cli_datasets.app, name="datasets")
 console = Console()
 
 Rank = Annotated[int, typer.Option(help="Target rank.")]
@@ -48,7 +50,7 @@ def run() -> None:
     try:
         app()
     except (CURPlusError, OSError) as error:
-        Console(stderr=True).print(f"[bold red]error:[/] {error}", highlight=False)
+        Console(stderr=True).print(f"[bold red]error:[/] {escape(str(error))}", highlight=False)
         sys.exit(2)
 
 

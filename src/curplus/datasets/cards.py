@@ -1,0 +1,99 @@
+"""What a data set is, where it is published and under which conditions: its card."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from .._typing import Shape
+
+__all__ = ["Card", "PublishedFile"]
+
+
+class PublishedFile(NamedTuple):
+    """A file as its authors publish it, alone or inside an archive."""
+
+    name: str  # as published; in an archive, the path there
+    url: str  # what is downloaded: the file, or the zip archive that holds it
+    checksum: str | None = None  # of what is downloaded, as "sha256:..."; None where it is not known for sure
+    n_rows: int | None = None  # what the file must hold: rows of the matrix as published
+    total: int | None = None  # and the sum of its values, where its authors tell it
+
+    @property
+    def download_name(self) -> str:
+        """Name under which a download is kept."""
+        return unquote(urlsplit(self.url).path).rpartition("/")[2]
+
+    @property
+    def is_archived(self) -> bool:
+        """Whether the file comes inside a zip archive."""
+        return self.download_name.endswith(".zip")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Card:
+    """Origin, conditions and size of a data set.
+
+    Parameters
+    ----------
+    name, title : str
+        What it is called in code, and in prose.
+    origin : str
+        What was collected, and by whom.
+    rows, columns, values : str
+        What a row, a column and an entry of the matrix stand for.
+    shape : (int, int)
+        Size of the matrix, at least as many rows as columns unless ``notes`` say otherwise.
+    nnz : int or None
+        How many entries are not zero, or for ratings how many are known; None where nobody has published it.
+    total : int or None
+        The sum of all entries, which every copy of the data is checked against.
+    licence, citation : str
+        The conditions of use, and what to cite.
+    published : str
+        The page where the files are offered.
+    files : tuple of PublishedFile
+        What to download.
+    compact : str
+        Name of an npz file that may stand in for the published ones.
+    notes : str
+        What else a user should know.
+    """
+
+    name: str
+    title: str
+    origin: str
+    rows: str
+    columns: str
+    values: str
+    shape: Shape
+    nnz: int | None
+    total: int | None = None
+    licence: str
+    citation: str
+    published: str
+    files: tuple[PublishedFile, ...] = ()
+    compact: str = ""
+    notes: str = ""
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """The card in words, heading by heading."""
+        facts = {
+            "name": self.name,
+            "origin": self.origin,
+            "shape": f"{self.shape[0]:,} x {self.shape[1]:,} ({self.rows} x {self.columns})",
+            "values": self.values,
+            "nnz": "not counted" if self.nnz is None else f"{self.nnz:,}",
+            "licence": self.licence,
+            "cite": self.citation,
+            "published": self.published,
+            "files": ", ".join(file.name for file in self.files),
+            "or": self.compact,
+            "notes": self.notes,
+        }
+        return {heading: text for heading, text in facts.items() if text}
+
+    def __str__(self) -> str:
+        return "\n".join([self.title, *(f"  {heading:<10} {text}" for heading, text in self.facts.items())])

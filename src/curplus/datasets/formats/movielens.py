@@ -1,0 +1,45 @@
+"""MovieLens ``u.data``: "user movie rating time" to a line, users and movies counted from 1."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._typing import IndexVector, Shape
+from ..files import DataFile
+from .numbers import check_no_repeats, check_range, number_blocks
+
+__all__ = ["Triplets", "read_movielens"]
+
+LOWEST, HIGHEST = 1, 5
+
+
+class Triplets(NamedTuple):
+    """Entries of a matrix, sorted by row, then column."""
+
+    i: IndexVector  # (k,)
+    j: IndexVector  # (k,)
+    values: NDArray[np.float64]  # (k,)
+
+    @classmethod
+    def ordered(cls, i: IndexVector, j: IndexVector, values: NDArray[np.float64]) -> Triplets:
+        """The same entries whatever order they are given in."""
+        order = np.lexsort((j, i))
+        return cls(i[order], j[order], values[order])
+
+
+def read_movielens(file: DataFile, shape: Shape) -> Triplets:
+    """Ratings of movies by users; ``shape`` tells how many of each there are."""
+    n_users, n_movies = shape
+    blocks = [np.empty((0, 4), dtype=np.int64)]
+    for first, table in number_blocks(file, file.lines(), width=4, meaning="'user movie rating time'"):
+        check_range(file, table[:, 0], 1, n_users, name="user", first_line=first)
+        check_range(file, table[:, 1], 1, n_movies, name="movie", first_line=first)
+        check_range(file, table[:, 2], LOWEST, HIGHEST, name="rating", first_line=first)
+        blocks.append(table)
+    users, movies, ratings, _ = np.concatenate(blocks).T
+    i, j = users - 1, movies - 1
+    check_no_repeats(file, i, j, n_movies, what="a movie that the user has rated before", first_line=1)
+    return Triplets.ordered(i, j, ratings.astype(np.float64))

@@ -1,0 +1,107 @@
+"""Synthetic matrices with singular values of one's choice, spread evenly over rows and columns or piled up on a few."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._typing import RandomState
+from .._validation import check_count
+from ..exceptions import InvalidArgumentError
+from .cards import Card
+from .factored import FactoredMatrix
+
+__all__ = ["make_spectrum"]
+
+
+def make_spectrum(
+    n: int, m: int, singular_values: ArrayLike, *, coherence: float | None = None, rng: RandomState = None
+) -> FactoredMatrix:
+    r"""A random matrix with the given singular values, as coherent as wanted.
+
+    .. math:: M = U \operatorname{diag}(\sigma) V^\top,
+
+    where U and V have random orthonormal columns.
+
+    Parameters
+    ----------
+    n, m : int
+        Numbers of rows and columns.
+    singular_values : array of shape (k,)
+        The :math:`\sigma_i`, at most ``min(n, m)`` of them, not negative and descending.
+    coherence : float, optional
+        Between 0 and 1: the squared length :math:`c` that rows of U and V reach. Each leading direction has one row
+        and one column where it holds the share :math:`c` of its square. Left out, all directions are spread evenly.
+    rng : None, int or numpy.random.Generator
+        Passed to :func:`numpy.random.default_rng`. The same seed gives the same bits.
+
+    Returns
+    -------
+    FactoredMatrix
+        A source that keeps the factors ``U * sigma`` and ``V.T``.
+
+    Notes
+    -----
+    The incoherence :math:`\mu(r)` of the r leading directions is at least :math:`\max(n, m)\, c / r`, and equals it
+    once c stands out from the rest, which is about :math:`(r + 2 \sqrt{r \ln n}) / n`. The spikes sit on the first
+    ``min(k, n // 2)`` and ``min(k, m // 2)`` directions; there is no room for more.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from curplus import datasets
+    >>> M = datasets.make_spectrum(200, 100, 0.5 ** np.arange(8), coherence=0.9, rng=0)
+    >>> M.singular_values().round(3)
+    array([1.   , 0.5  , 0.25 , 0.125, 0.062, 0.031, 0.016, 0.008])
+    >>> round(float(np.square(M.right).sum(axis=0).max()), 6)
+    0.9
+    """
+    n, m = check_count(n, name="n", at_least=1), check_count(m, name="m", at_least=1)
+    s = _check_spectrum(singular_values, min(n, m))
+    if coherence is not None and not 0 <= coherence <= 1:
+        raise InvalidArgumentError(f"coherence={coherence} is a share of the whole. Give a number from 0 to 1.")
+    generator = np.random.default_rng(rng)
+    U, V = (_orthonormal(size, len(s), coherence, generator) for size in (n, m))
+    return FactoredMatrix(U * s, V.T, _card(n, m))
+
+
+def _check_spectrum(singular_values: ArrayLike, at_most: int) -> NDArray[np.float64]:
+    s = np.asarray(singular_values, dtype=np.float64)
+    if s.ndim != 1 or not 1 <= len(s) <= at_most:
+        raise InvalidArgumentError(
+            f"singular_values has shape {s.shape}. Give a list of 1 to {at_most}, the smaller side of the matrix."
+        )
+    if not (np.isfinite(s).all() and (s >= 0).all() and (np.diff(s) <= 0).all()):
+        raise InvalidArgumentError("singular_values must be finite, not negative and descending. Sort them first.")
+    return s
+
+
+def _orthonormal(size: int, k: int, coherence: float | None, rng: np.random.Generator) -> NDArray[Any]:
+    """Random orthonormal columns; with a coherence, each leading one has its spike in a row of its own."""
+    Q = rng.standard_normal((size, k))
+    if coherence is not None:
+        p = min(k, size // 2)
+        spikes, rest = np.eye(size, p), np.zeros((size, p))
+        rest[p:] = np.linalg.qr(Q[p:, :p])[0]
+        Q[:, :p] = math.sqrt(coherence) * spikes + math.sqrt(1 - coherence) * rest
+        Q = Q[rng.permutation(size)]
+    return np.linalg.qr(Q)[0]  # the spiked columns are orthonormal already and only change sign
+
+
+def _card(n: int, m: int) -> Card:
+    return Card(
+        name="spectrum",
+        title="Matrix of chosen spectrum",
+        origin="Made by curplus.datasets.make_spectrum from random orthonormal vectors.",
+        rows="rows",
+        columns="columns",
+        values="real numbers",
+        shape=(n, m),
+        nnz=None,
+        licence="none needed",
+        citation="none needed",
+        published="nowhere: it is made when asked for",
+    )
