@@ -8,7 +8,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import estimators, exceptions, metrics, plotting, theory
+    from . import datasets, estimators, exceptions, metrics, plotting, theory
+    from .acquisition import acquire
     from .approximation import approximate
     from .bases import Basis, leading_basis
     from .core import (
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
     from .loading import load
     from .observation import Observation, observe, read
     from .sampling import Counts, Drawn, SamplePlan, default_counts, uniform_plan
+    from .selection import select_columns
     from .sources import ArraySource, CallableSource, Source, SparseSource, TableSource, as_source
+    from .strategies import STRATEGIES, Adaptive, Leverage, Pivoted, ProductLeverage, ResidualNorm, Uniform
 
 __version__ = "0.1.0"
 
@@ -36,8 +39,10 @@ __all__ = [
     "CUR",
     "LSMR",
     "SOLVERS",
+    "STRATEGIES",
     "SVD",
     "AcceleratedGradient",
+    "Adaptive",
     "ArraySource",
     "Basis",
     "CallableSource",
@@ -49,20 +54,27 @@ __all__ = [
     "Factorization",
     "FirstConverged",
     "LeastSquares",
+    "Leverage",
     "MinimumNorm",
     "NormalEquations",
     "Observation",
+    "Pivoted",
+    "ProductLeverage",
+    "ResidualNorm",
     "SamplePlan",
     "Source",
     "SparseSource",
     "TableSource",
+    "Uniform",
     "__version__",
+    "acquire",
     "approximate",
     "as_source",
     "choose_solver",
     "cur_full",
     "cur_plus",
     "cur_unbiased",
+    "datasets",
     "default_counts",
     "estimators",
     "exceptions",
@@ -72,11 +84,12 @@ __all__ = [
     "observe",
     "plotting",
     "read",
+    "select_columns",
     "theory",
     "uniform_plan",
 ]
 
-_MODULES = ("theory", "metrics", "estimators", "plotting", "exceptions")
+_MODULES = ("theory", "metrics", "estimators", "plotting", "datasets", "exceptions")
 _STORY = (
     "sources",
     "sampling",
@@ -87,6 +100,9 @@ _STORY = (
     "loading",
     "decompose",
     "approximation",
+    "selection",
+    "strategies",
+    "acquisition",
 )
 
 
