@@ -99,7 +99,7 @@ def draw(rows, path: Path) -> None:
         ax.grid(axis="x", alpha=0.3)
     axes[0].set_yticks(range(len(names)), names)
     axes[0].invert_yaxis()
-    axes[1].legend(loc="lower right", fontsize=8)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=len(METHODS) + 1)
     figure.savefig(path, dpi=110)
 
 

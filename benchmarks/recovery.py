@@ -1,6 +1,8 @@
 """Exact recovery: every solver, on random matrices of rank r, from d = r + 10 columns and rows and 2 r^2 entries.
 
-Run: python benchmarks/recovery.py [--sides 1000 4000 10000] [--ranks 10 20 50] [--seeds 10]
+Run: python benchmarks/recovery.py [--sides 1000 4000 10000] [--ranks 10 20 50] [--seeds 10] [--types] [--solvers]
+
+The dense solvers take most of the time: leave them out of --solvers for a quick look.
 """
 
 import argparse
@@ -15,6 +17,7 @@ parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--sides", type=int, nargs="+", default=[1000, 4000, 10_000])
 parser.add_argument("--ranks", type=int, nargs="+", default=[10, 20, 50])
 parser.add_argument("--seeds", type=int, default=10)
+parser.add_argument("--types", nargs="+", default=["float64", "float32"])
 parser.add_argument("--solvers", nargs="+", default=["auto", *curplus.SOLVERS])
 options = parser.parse_args()
 
@@ -23,6 +26,8 @@ print("| type | n | r | solver | worst relative error | converged | most iterati
 print("|---|---|---|---|---|---|---|")
 failures = 0
 for dtype, limit in ((np.float64, 1e-10), (np.float32, 1e-4)):
+    if dtype.__name__ not in options.types:
+        continue
     for n in options.sides:
         for r in options.ranks:
             sources = [gaussian_product(n, n, r, seed, dtype) for seed in range(options.seeds)]

@@ -59,4 +59,4 @@ html_theme_options = {
     "footer_end": [],
 }
 bare = ("index", "getting-started", "changelog", "bibliography", "extending", "paper-to-code")
-html_sidebars = dict.fromkeys(bare, [])
+html_sidebars = {page: [] for page in bare}

@@ -8,11 +8,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import curplus
-from curplus.estimators import CURPlus
+from curplus.estimators import CUR, CURPlus
 from curplus.exceptions import InvalidArgumentError
 
 
-@parametrize_with_checks([CURPlus()])
+@parametrize_with_checks([CURPlus(), CUR()])
 def test_passes_every_check_of_scikit_learn(estimator, check):
     check(estimator)
 
@@ -82,3 +82,25 @@ def test_every_kind_of_random_state_is_taken(digits):
 def test_settings_that_cannot_work_are_refused(digits, options, message):
     with pytest.raises(InvalidArgumentError, match=message):
         CURPlus(**options).fit(digits)
+
+
+def test_the_recommended_one_chooses_what_to_read_and_captures_more():
+    rng = np.random.default_rng(0)
+    X = 0.01 * rng.standard_normal((300, 100))
+    X[rng.integers(300, size=60), rng.integers(100, size=60)] += 5 * rng.standard_normal(60)  # few places matter
+    counts = {"n_components": 5, "n_columns": 15, "n_rows": 15, "random_state": 0}
+    chosen, uniform = CUR(**counts).fit(X), CURPlus(**counts).fit(X)
+    assert chosen.score(X) > 1.5 * uniform.score(X)
+    assert len(chosen.column_index_) == len(chosen.row_index_) == 15
+    assert "better than no answer" in chosen.approximation_.choices.verdict or chosen.approximation_.choices.rank == 5
+
+
+def test_the_recommended_one_is_acquire_and_approximate(digits):
+    model = CUR(5, n_columns=20, n_rows=30, n_entries=400, random_state=3).fit(digits)
+    seen = curplus.acquire(digits, n_columns=20, n_rows=30, n_entries=400, rng=3)
+    assert np.allclose(model.approximation_.to_array(), curplus.approximate(seen, 5).to_array(), atol=1e-9)
+
+
+def test_a_strategy_that_is_not_known_is_refused(digits):
+    with pytest.raises(InvalidArgumentError, match="strategy='magic'"):
+        CUR(strategy="magic").fit(digits)
