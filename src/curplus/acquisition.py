@@ -51,16 +51,16 @@ def acquire(
     strategy : str, Strategy or ProductLeverage, default "auto"
         How to choose. ``"auto"`` needs no knowledge of the matrix.
 
-        ======================  ================================  =======================================
-        name                    object                            rows and columns
-        ======================  ================================  =======================================
-        ``"auto"``              :class:`~curplus.Adaptive`        explaining, sticking out, and heavy ones
-        ``"uniform"``           :class:`~curplus.Uniform`         blindly, as :func:`curplus.observe`
-        ``"pivoted"``           :class:`~curplus.Pivoted`         those that stick out
-        ``"residual_norm"``     :class:`~curplus.ResidualNorm`    drawn by what is left of them
-        ``"leverage"``          :class:`~curplus.Leverage`        drawn by their leverage scores
-        ``"product_leverage"``  :class:`~curplus.ProductLeverage` as ``"auto"``; entries by leverage
-        ======================  ================================  =======================================
+        ======================  =================================  ========================================
+        name                    object                             rows and columns
+        ======================  =================================  ========================================
+        ``"auto"``              :class:`~curplus.Adaptive`         explaining, sticking out, and heavy ones
+        ``"uniform"``           :class:`~curplus.Uniform`          blindly, as :func:`curplus.observe`
+        ``"pivoted"``           :class:`~curplus.Pivoted`          those that stick out
+        ``"residual_norm"``     :class:`~curplus.ResidualNorm`     drawn by what is left of them
+        ``"leverage"``          :class:`~curplus.Leverage`         drawn by their leverage scores
+        ``"product_leverage"``  :class:`~curplus.ProductLeverage`  as ``"auto"``; entries by leverage
+        ======================  =================================  ========================================
 
         All but the last draw the entries uniformly from all positions, which keeps error estimates simple.
     start : Observation, optional
