@@ -446,8 +446,6 @@ WEIGHED = Observation(shape=(30, 20), i=[0], j=[0], values=[1.0], weights=[2.0])
 )
 def test_what_cannot_work_is_refused_before_anything_is_read(options, message):
     source = RecordingSource(np.ones((30, 20)))
-    if options.get("start") is WEIGHED:
-        options = options | {"n_columns": 0, "n_rows": 0}
     with pytest.raises(InvalidArgumentError, match=message):
         acquire(source, **{"n_columns": 5, "n_rows": 6, "n_entries": 7, "rng": 0} | options)
     assert not source.seen.any()

@@ -86,7 +86,8 @@ def acquire(
     Notes
     -----
     A fifth of the smaller of the two numbers is first read blindly of each kind. Entries that lie on rows or columns
-    already read are not asked for again. Choosing costs :math:`O(d_1 d_2 (n + m))` for all rounds together.
+    already read are not asked for again. Choosing costs
+    :math:`O(d_1^2 n + d_2^2 m + d_1 d_2 (n + m))` a round.
 
     Examples
     --------
@@ -183,11 +184,6 @@ def _read_entries(
 ) -> Observation:
     if count == 0:
         return seen
-    if seen.weights is not None:
-        raise InvalidArgumentError(
-            f"start has a weight for each of its {seen.n_entries} entries, and those of the {count} to be read are not "
-            f"known. Read no more entries (n_entries={seen.n_entries}), or leave the weights out."
-        )
     draws = _uniform_entries(seen, count, rng) if strategy is None else strategy.draw(seen, count, rng)
     values = _values(source, seen, draws.i, draws.j)
     return replace(
@@ -293,7 +289,8 @@ def _check_strategy(strategy: Any) -> tuple[Strategy, ProductLeverage | None]:
 def _check_choice(index: Any, candidates: Candidates, count: int, strategy: Strategy) -> IndexVector:
     """Someone else's strategy must not break the budget either."""
     chosen = np.asarray(index, dtype=np.int64)
-    if chosen.shape != (count,) or len(np.intersect1d(chosen, candidates.free)) != count:
+    fits = chosen.shape == (count,) and np.all((chosen >= 0) & (chosen < candidates.sample.shape[1]))
+    if not fits or len(np.unique(chosen)) < count or np.isin(chosen, candidates.taken).any():
         raise InvalidArgumentError(
             f"{strategy!r} was asked for {count} distinct candidates that are not taken, and chose {index!r}."
         )
@@ -316,6 +313,12 @@ def _begin(source: Source, start: Observation | None, wanted: Counts, symmetric:
                 f"start has {have} {name.removeprefix('n_')} but {name}={total} is the total, start included. "
                 f"Use {name}={have} or more."
             )
+    if start.weights is not None and wanted.n_entries > start.n_entries:
+        raise InvalidArgumentError(
+            f"start has a weight for each of its {start.n_entries} entries, and those of the "
+            f"{wanted.n_entries - start.n_entries} to be read are not known. Read no more entries "
+            f"(n_entries={start.n_entries}), or leave the weights out."
+        )
     if symmetric and set(start.row_index.tolist()) != set(start.column_index.tolist()):
         raise InvalidArgumentError(
             "symmetric=True needs the same rows and columns, and those of start differ. Use symmetric=False, "

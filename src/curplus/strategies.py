@@ -47,7 +47,14 @@ class Candidates(NamedTuple):
     @property
     def free(self) -> IndexVector:
         """Those not read yet."""
-        return np.setdiff1d(np.arange(self.sample.shape[1]), self.taken)
+        return self.besides([])
+
+    def besides(self, chosen: IndexVector | list[int]) -> IndexVector:
+        """Those neither read yet nor chosen now."""
+        free = np.ones(self.sample.shape[1], dtype=bool)
+        free[self.taken] = False
+        free[np.asarray(chosen, dtype=np.int64)] = False
+        return np.flatnonzero(free)
 
 
 class EntryDraws(NamedTuple):
@@ -118,7 +125,7 @@ class ResidualNorm:
         remainder = Remainder(sample, taken)
         visible = np.flatnonzero(remainder.visible)
         chosen = visible[draw_heavy(remainder.energy[visible], count, rng)]
-        others = np.setdiff1d(candidates.free, chosen)
+        others = candidates.besides(chosen)
         more = others[draw_heavy(squared_norms(sample[:, others]), count - len(chosen), rng)]
         return np.concatenate([chosen, more])
 
@@ -197,7 +204,7 @@ class Adaptive:
             remainder = Remainder(sample, barred=np.concatenate([taken, chosen]).astype(np.int64))
             chosen += _different_ones(remainder, n_new - len(chosen))
         chosen += remainder.pick(count - len(chosen), lambda: keys)
-        others = np.setdiff1d(candidates.free, chosen)
+        others = candidates.besides(chosen)
         more = others[np.argsort(-keys[others], kind="stable")][: count - len(chosen)]
         return np.concatenate([chosen, more]).astype(np.int64)
 
