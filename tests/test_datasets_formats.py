@@ -41,19 +41,19 @@ def file(tmp_path):
 def test_a_file_reads_the_same_plain_compressed_and_in_an_archive(tmp_path):
     text = b"one\ntwo\r\n\nfour \n\n\n"
     (tmp_path / "plain").write_bytes(text)
-    (tmp_path / "packed.gz").write_bytes(gzip.compress(text))
+    (tmp_path / "packed.gz").write_bytes(gzip.compress(text, mtime=0))
     (tmp_path / "unpacked.gz").write_bytes(text)  # a server or browser has unpacked it and kept the name
     with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
         archive.writestr("A/other", "")
         archive.writestr("A/plain", text)
-        archive.writestr("A/packed.gz", gzip.compress(text))
+        archive.writestr("A/packed.gz", gzip.compress(text, mtime=0))
     files = [DataFile(tmp_path / name) for name in ("plain", "packed.gz", "unpacked.gz")]
     files += [DataFile(tmp_path / "all.zip", name) for name in ("A/plain", "plain", "B/plain", "A/packed.gz")]
     for each in files:
         assert list(each.lines()) == ["one", "two", "", "four"], each
 
 
-@pytest.mark.parametrize("content", [gzip.compress(b"1 2 3\n" * 9999)[:-20], b"\x1f\x8bnonsense"])
+@pytest.mark.parametrize("content", [gzip.compress(b"1 2 3\n" * 9999, mtime=0)[:-20], b"\x1f\x8bnonsense"])
 def test_a_damaged_compressed_file_is_reported(file, content):
     with pytest.raises(SourceError, match=r"docword\.gz: it cannot be unpacked"):
         list(file(content, "docword.gz").lines())
@@ -74,7 +74,7 @@ BAG = "3\n4\n5\n1 1 2\n1 3 1\n2 2 7\n3 1 1\n3 4 9\n"
 COUNTS = np.array([[2, 0, 1, 0], [0, 7, 0, 0], [1, 0, 0, 9]])
 
 
-@pytest.mark.parametrize("content", [BAG, BAG.replace("\n", " \r\n"), gzip.compress(BAG.encode())])
+@pytest.mark.parametrize("content", [BAG, BAG.replace("\n", " \r\n"), gzip.compress(BAG.encode(), mtime=0)])
 def test_reads_a_bag_of_words(file, content):
     matrix = read_bag_of_words(file(content))
     assert isinstance(matrix, scipy.sparse.csr_array)
@@ -248,7 +248,7 @@ PIXELS = np.array([[0, 255, 3, 0, 0, 9], [1, 0, 0, 0, 0, 0]], dtype=np.uint8)
 IMAGES = struct.pack(">4i", 0x803, 2, 2, 3) + PIXELS.tobytes()
 
 
-@pytest.mark.parametrize("content", [IMAGES, gzip.compress(IMAGES)])
+@pytest.mark.parametrize("content", [IMAGES, gzip.compress(IMAGES, mtime=0)])
 def test_reads_images(file, content):
     matrix = read_idx_images(file(content))
     assert matrix.dtype == np.float64
@@ -264,7 +264,7 @@ def test_reads_images(file, content):
         (IMAGES[:-1], "2 images of 2 x 3 pixels are announced and 11 pixels follow"),
         (IMAGES + b"\0", "2 images of 2 x 3 pixels are announced and 13 pixels follow"),
         (struct.pack(">4i", 0x803, -1, -1, 12) + bytes(12), "-1 images of -1 x 12 pixels"),
-        (gzip.compress(IMAGES)[:-9], "it cannot be unpacked"),
+        (gzip.compress(IMAGES, mtime=0)[:-9], "it cannot be unpacked"),
     ],
 )
 def test_broken_images_are_reported(file, content, message):
