@@ -302,3 +302,37 @@ def test_noise_weights_are_those_of_weighted_least_squares(full_rank, rng):
     design = np.einsum("tp,tq->tpq", U[plan.i], V[plan.j]).reshape(200, -1) * np.sqrt(weights)[:, None]
     expected = np.linalg.lstsq(design, np.sqrt(weights) * M[plan.i, plan.j])[0].reshape(3, 3)
     assert np.allclose(approx.core.Z, expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, scipy.sparse.csr_array])
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_cur_full_names_the_place_of_what_is_not_finite(full_rank, kind, bad):
+    M = full_rank((30, 20))
+    seen = curplus.observe(M, n_columns=3, n_rows=3, n_entries=0, rng=0)
+    i = next(k for k in range(30) if k not in seen.row_index)
+    j = next(k for k in range(20) if k not in seen.column_index)
+    M[i, j] = bad
+    with pytest.raises(InvalidArgumentError, match=f"row {i}, column {j}"):
+        curplus.cur_full(kind(M), seen)
+
+
+@pytest.mark.parametrize(
+    ("scale", "dtype"), [(1e305, np.float64), (1e-300, np.float64), (1e36, np.float32), (1e-30, np.float32)]
+)
+def test_the_ends_of_the_range_are_within_it(scale, dtype):
+    M = (np.outer(np.linspace(0.1, 1, 20), np.linspace(0.1, 1, 15)) * scale).astype(dtype)
+    seen = curplus.observe(M, n_columns=3, n_rows=3, n_entries=30, rng=0)
+    for approx in (curplus.cur_plus(seen, 1), curplus.approximate(seen, 1)):
+        assert np.allclose(approx.entries(seen.i, seen.j) / scale, M[seen.i, seen.j] / scale, rtol=1e-4)
+
+
+def test_a_right_answer_of_ill_scaled_equations_counts_as_converged():
+    rng = np.random.default_rng(5)
+    A = rng.standard_normal((200, 3))
+    A[0, 0] = 1e5
+    X = A @ rng.standard_normal((3, 150))
+    i, j = rng.integers(1, 200, 80), rng.integers(0, 150, 80)
+    plan = curplus.SamplePlan(X.shape, np.arange(6), np.arange(7), i, j)
+    approx = curplus.cur_plus(observed(X, plan), 3)
+    assert relative_error(approx, X) < 1e-12
+    assert approx.core.converged

@@ -200,3 +200,19 @@ def test_rank_is_checked_before_anything_is_computed(full_rank):
     seen = curplus.observe(full_rank((20, 15)), n_columns=5, n_rows=3, n_entries=90, rng=3)
     with pytest.raises(RankTooLargeError, match=r"rank=4 but only 3 rows were sampled.*n_rows=4.*use rank=3"):
         curplus.cur_plus(seen, 4)
+
+
+def test_a_number_is_no_matrix_to_multiply(approx):
+    for wrong in (3, np.float64(3)):
+        with pytest.raises(InvalidArgumentError, match="cannot multiply"):
+            approx @ wrong
+
+
+def test_a_truncated_answer_does_not_claim_the_residual_of_the_whole(approx):
+    assert np.isnan(approx.truncate(2).core.residual_norm)
+
+
+def test_an_answer_of_a_solver_that_speaks_numpy_can_be_saved(approx, tmp_path):
+    core = approx.core._replace(residual_norm=np.float32(1.5), iterations=np.int64(3), converged=np.bool_(True))
+    curplus.Factorization(approx.left, core, approx.right).save(tmp_path / "answer.npz")
+    assert curplus.load(tmp_path / "answer.npz").core.iterations == 3

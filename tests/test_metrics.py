@@ -135,3 +135,30 @@ def test_a_matrix_that_does_not_fit_is_refused(full_rank, matrix, message):
     approx = answers(full_rank((60, 50)))[0]
     with pytest.raises(InvalidArgumentError, match=message):
         metrics.frobenius_error(matrix, approx)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_an_exact_answer_has_a_small_relative_error_for_sparse_matrices_too(seed):
+    rng = np.random.default_rng(seed)
+    M = rng.standard_normal((80, 3)) @ rng.standard_normal((3, 60))
+    exact = curplus.cur_plus(curplus.observe(M, n_columns=6, n_rows=6, n_entries=60, rng=seed), 3)
+    assert metrics.relative_frobenius_error(scipy.sparse.csr_array(M), exact, 3) < 10
+
+
+def test_nothing_below_the_resolution_counts_as_better_than_the_best(low_rank, monkeypatch):
+    monkeypatch.setattr(metrics, "SMALL", 0)
+    M = low_rank((90, 80), 3)
+    exact = curplus.cur_plus(curplus.observe(M, n_columns=6, n_rows=6, n_entries=60, rng=0), 3)
+    target = metrics.Target(M)
+    assert metrics.relative_frobenius_error(target, exact, 3) < 1
+    wrong = curplus.Factorization(exact.left, exact.core._replace(Z=1.001 * exact.core.Z), exact.right)
+    assert metrics.relative_frobenius_error(target, wrong, 3) > 1e4
+
+
+def test_single_precision_sparse_errors_are_those_of_double_precision(low_rank, rng):
+    M = (low_rank((300, 200), 5) + 1e-3 * rng.standard_normal((300, 200))).astype(np.float32)
+    approx = curplus.cur_plus(curplus.observe(M, n_columns=15, n_rows=15, n_entries=200, rng=0), 5)
+    truth = np.linalg.norm(M.astype(float) - approx.left.vectors.astype(float) @ approx.core.Z @ approx.right.vectors.T)
+    error = metrics.frobenius_error(scipy.sparse.csr_array(M), approx)
+    assert type(error) is float
+    assert error == pytest.approx(truth, rel=1e-2)

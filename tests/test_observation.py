@@ -581,3 +581,15 @@ def test_every_place_that_was_read_counts_once(seen):
     mask = np.zeros(seen.shape, dtype=bool)
     mask[:, seen.column_index] = mask[seen.row_index] = mask[seen.i, seen.j] = True
     assert seen.n_distinct == mask.sum()
+
+
+def test_positions_may_be_arrays_of_any_library():
+    strict = array_api_strict.asarray
+    seen = curplus.Observation(shape=(6, 5), i=strict([3]), j=strict([2]), values=strict([1.0]))
+    assert seen.i.tolist() == [3]
+
+
+@pytest.mark.parametrize("drawn", ["uniform", None, ("unifrom", "given", "given"), ("given", "given")])
+def test_how_it_was_drawn_must_be_said_in_known_words(drawn):
+    with pytest.raises(InvalidArgumentError, match="must say 'uniform', 'given' or 'other'"):
+        curplus.Observation(shape=(6, 5), drawn=drawn)

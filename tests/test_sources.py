@@ -599,3 +599,9 @@ def test_ratings_become_an_observation_without_being_a_matrix(data_dir):
         )
     assert repr(ratings) == "<Observation of a 943 x 1682 matrix: 0 columns, 0 rows, 100000 entries, float64>"
     assert ratings.values.mean() == pytest.approx(3.53, abs=0.005)
+
+
+def test_a_function_that_returns_a_ragged_list_is_reported():
+    source = curplus.CallableSource(lambda i, j: [[1], [1, 2]], (3, 4))
+    with pytest.raises(SourceError, match="what the function returned cannot be read"):
+        source.entries(np.arange(2), np.arange(2))

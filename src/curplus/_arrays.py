@@ -28,6 +28,7 @@ __all__ = [
     "is_array_api_obj",
     "is_numpy_array",
     "largest",
+    "power_of_two",
     "real_array",
     "rounding_unit",
     "take",
@@ -91,10 +92,7 @@ def take(x: Array, index: IndexVector, *, axis: int) -> Array:
 def gather(x: Matrix, i: IndexVector, j: IndexVector) -> Vector:
     """Values ``x[i[t], j[t]]``."""
     i, j = np.asarray(i), np.asarray(j)
-    if is_numpy_array(x):
-        return x[i, j]
-    xp = array_namespace(x)
-    return xp.take(xp.reshape(x, (-1,)), to_device(i * x.shape[1] + j, x), axis=0)
+    return x[i, j] if is_numpy_array(x) else x[to_device(i, x), to_device(j, x)]
 
 
 def to_device(x: Any, like: Array) -> Array:
@@ -117,6 +115,14 @@ def largest(x: Array) -> float:
     xp = array_namespace(x)
     low, high = float(xp.min(x)), float(xp.max(x))
     return math.nan if math.isnan(low) or math.isnan(high) else max(-low, high)
+
+
+def power_of_two(magnitude: float, like: Array) -> float:
+    """The power of two just above ``magnitude``, such that arrays of the type of ``like`` can be divided by it."""
+    if magnitude == 0:
+        return 1.0
+    limits = np.finfo(np.float32 if rounding_unit(like) > 1e-10 else np.float64)
+    return math.ldexp(1.0, min(max(math.frexp(magnitude)[1], limits.minexp + 2), limits.maxexp - 1))
 
 
 def rounding_unit(x: Array) -> float:

@@ -17,7 +17,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 from scipy.sparse.linalg import svds
 
-from ._arrays import largest, to_numpy
+from ._arrays import largest, power_of_two, to_numpy
 from ._typing import IndexVector, RandomState
 from ._validation import check_count
 from .bases import leading_basis
@@ -34,7 +34,7 @@ __all__ = ["approximate"]
 FloatArray = NDArray[np.floating[Any]]
 
 MOST_CHECKED = 1500  # enough to tell the error of a benign answer to 4 %, and too few to be missed by a fit
-HUGE = 1e50  # beyond this, or below its inverse, squares are taken of scaled numbers
+HUGE = 1e10  # beyond this, or below its inverse, squares are taken of scaled numbers
 
 
 def approximate(observation: Observation, rank: int | None = None, *, rng: RandomState = 0) -> Factorization:
@@ -111,7 +111,7 @@ def _on_host(observation: Observation) -> tuple[Observation, float]:
     magnitude = max(largest(part) for part in parts)
     unit = 1.0
     if magnitude and not 1 / HUGE < magnitude < HUGE:
-        unit = math.ldexp(1.0, math.frexp(magnitude)[1])
+        unit = power_of_two(magnitude, np.concatenate([part.reshape(-1)[:1] for part in parts]))
         parts = [part / unit for part in parts]
     columns, rows, values = parts
     return replace(observation, columns=columns, rows=rows, values=values), unit

@@ -6,10 +6,9 @@ vectors of the n x d sample A; :math:`\hat V` comes from the sampled rows in the
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
-from ._arrays import array_namespace, largest, rounding_unit
+from ._arrays import array_namespace, largest, power_of_two, rounding_unit
 from ._typing import IndexVector, Matrix, Vector
 
 __all__ = ["Basis", "leading_basis"]
@@ -79,7 +78,7 @@ def _away_from_overflow(x: Matrix) -> tuple[Matrix, float]:
     magnitude = largest(x)
     if magnitude == 0 or tiny < magnitude < 1 / tiny:
         return x, 1.0
-    scale = math.ldexp(1.0, max(math.frexp(magnitude)[1], -1000))
+    scale = power_of_two(magnitude, x)
     return x / scale, scale
 
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import array_namespace, blocks
+from ._arrays import array_namespace, blocks, largest
 from ._typing import IndexVector, Matrix, Source
-from ._validation import check_rank
+from ._validation import check_finite, check_rank
 from .bases import Basis, leading_basis
 from .core import Core, CoreSolver, choose_solver
 from .core.equations import entry_equations
@@ -162,10 +162,16 @@ def _project(source: Source, U: Matrix, V: Matrix) -> Matrix:
     """The core ``U.T @ M @ V``."""
     matmat = getattr(source, "matmat", None)
     if matmat is not None:
-        return U.T @ matmat(V)
+        with np.errstate(invalid="ignore"):  # what is not finite is looked for below
+            Z = U.T @ matmat(V)
+        if math.isfinite(largest(Z)):
+            return Z
     Z = U[:0, :].T @ V[:0, :]
     for part in blocks(*source.shape):
-        Z = Z + U[part, :].T @ (source.rows(np.arange(part.start, part.stop)) @ V)
+        index = np.arange(part.start, part.stop)
+        rows = source.rows(index)
+        check_finite(rows, name="rows", place=lambda k, j, index=index: f"row {index[k]}, column {j}")
+        Z = Z + U[part, :].T @ (rows @ V)
     return Z
 
 

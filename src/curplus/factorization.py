@@ -162,13 +162,13 @@ class Factorization:
 
     def __matmul__(self, X: Any) -> Any:
         X = X if hasattr(X, "shape") else to_device(np.asarray(X, dtype=float), self.core.Z)
-        if X.shape[0] != self.shape[1]:
+        if not X.shape or X.shape[0] != self.shape[1]:
             raise InvalidArgumentError(f"a {self.shape} matrix cannot multiply an array of shape {tuple(X.shape)}.")
         return self.matmat(X)
 
     def __rmatmul__(self, X: Any) -> Any:
         X = X if hasattr(X, "shape") else to_device(np.asarray(X, dtype=float), self.core.Z)
-        return self.T @ X if X.ndim == 1 else (self.T @ X.T).T
+        return self.T @ X if len(X.shape) < 2 else (self.T @ X.T).T
 
     # -- parts of the matrix --------------------------------------------------------------------------------------
 
@@ -192,7 +192,8 @@ class Factorization:
 
     def columns(self, j: Any) -> Matrix:
         """Columns at ``j``, shape (n, len(j))."""
-        return self.T.rows(j).T
+        index = check_index(j, self.shape[1], name="j")
+        return self.left.vectors @ (self.core.Z @ take(self.right.vectors, index, axis=0).T)
 
     def to_array(self) -> Matrix:
         """The whole matrix, shape (n, m): mind the memory."""
@@ -214,7 +215,7 @@ class Factorization:
         Z = s[:rank, None] * xp.eye(rank, dtype=self.dtype, device=device(s))
         return Factorization(
             self.left.rotate(P[:, :rank]),
-            self.core._replace(Z=Z),
+            self.core._replace(Z=Z, residual_norm=math.nan),
             self.right.rotate(Qt[:rank, :].T),
             row_names=self.row_names,
             column_names=self.column_names,

@@ -18,7 +18,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, aslinearoperator, eigsh
 
-from ._arrays import blocks, largest, real_array, to_numpy
+from ._arrays import blocks, largest, power_of_two, real_array, to_numpy
 from ._typing import Shape
 from ._validation import check_count, check_two_dimensional
 from .exceptions import InvalidArgumentError
@@ -58,7 +58,7 @@ class Target:
         magnitude = largest(values)
         if not math.isfinite(magnitude):
             raise InvalidArgumentError("the matrix contains NaN or inf, so errors against it mean nothing.")
-        self._unit = math.ldexp(1.0, math.frexp(magnitude)[1]) if magnitude else 1.0
+        self._unit = power_of_two(magnitude, values)
         self._spectrum: FloatArray = np.empty(0)
 
     @property
@@ -74,8 +74,9 @@ class Target:
     @cached_property
     def frobenius_norm(self) -> float:
         """Root of the sum of squares."""
-        values = self.matrix.data if self.is_sparse else self.matrix
-        return float(np.linalg.norm(values / self._unit)) * self._unit
+        values = self.matrix.data[:, None] if self.is_sparse else self.matrix
+        norms = (np.linalg.norm(values[part].astype(np.float64) / self._unit) for part in blocks(*values.shape))
+        return math.hypot(*map(float, norms)) * self._unit
 
     def singular_values(self, count: int) -> FloatArray:
         """The ``count`` largest singular values, descending; computed once for the largest ``count`` asked for."""
@@ -96,6 +97,11 @@ class Target:
             return float(np.linalg.norm(self._spectrum[rank:] / self._unit)) * self._unit
         rest = (self.frobenius_norm / self._unit) ** 2 - float(np.sum(values[:rank] ** 2))
         return math.sqrt(max(rest, 0.0)) * self._unit
+
+    @property
+    def rounding(self) -> float:
+        """What rounding leaves of a zero: ``max(n, m) * eps * norm``."""
+        return max(self.shape) * float(np.finfo(self.matrix.dtype).eps) * float(self.singular_values(1)[0])
 
     def _is_small(self, count: int) -> bool:
         return math.prod(self.shape) <= SMALL or count > min(self.shape) // 3
@@ -146,8 +152,8 @@ def frobenius_error(matrix: Any, approximation: Factorization) -> float:
     Notes
     -----
     A dense matrix is compared a block of rows at a time, to rounding. A sparse one goes through
-    :math:`\|M\|_F^2 - \|P\|_F^2 + \|P - Z\|_F^2` with :math:`P = \hat U^\top M \hat V`, which costs O(nnz r) and loses
-    what lies below about 1e-8 of :math:`\|M\|_F`.
+    :math:`\|M\|_F^2 - 2 \langle P, Z \rangle + \|\hat M\|_F^2` with :math:`P = \hat U^\top M \hat V`, which costs
+    O(nnz r) and loses what lies below about 3e-8 of :math:`\|M\|_F`.
     """
     target, answer = _pair(matrix, approximation)
     return (_by_projection if target.is_sparse else _by_blocks)(target, answer) * target._unit
@@ -176,11 +182,14 @@ def relative_spectral_error(matrix: Any, approximation: Factorization, rank: int
     """
     target = _target(matrix)
     best = target.best_spectral_error(check_count(rank, name="rank", at_least=0))
-    return _ratio(spectral_error(target, approximation, tol=tol), best, target)
+    return _ratio(spectral_error(target, approximation, tol=tol), max(best, target.rounding))
 
 
 def relative_frobenius_error(matrix: Any, approximation: Factorization, rank: int) -> float:
     r""":math:`\ell_F = \|M - \hat M\|_F / \|M - M_r\|_F`; see :func:`relative_spectral_error`.
+
+    For a sparse matrix, or a dense one so large that only its leading singular values are computed, neither norm is
+    resolved below about 3e-8 of :math:`\|M\|_F`, and the denominator is taken as at least that.
 
     Parameters
     ----------
@@ -197,7 +206,9 @@ def relative_frobenius_error(matrix: Any, approximation: Factorization, rank: in
     """
     target = _target(matrix)
     best = target.best_frobenius_error(check_count(rank, name="rank", at_least=0))
-    return _ratio(frobenius_error(target, approximation), best, target)
+    by_subtraction = target.is_sparse or len(target._spectrum) < min(target.shape)
+    floor = 3e-8 * target.frobenius_norm if by_subtraction else target.rounding
+    return _ratio(frobenius_error(target, approximation), max(best, floor))
 
 
 def _target(matrix: Any) -> Target:
@@ -219,11 +230,8 @@ def _pair(matrix: Any, approximation: Factorization) -> tuple[Target, Factorizat
     )
 
 
-def _ratio(error: float, best: float, target: Target) -> float:
-    kind = target.matrix.dtype
-    floor = max(target.shape) * float(np.finfo(kind).eps) * float(target.singular_values(1)[0])
-    denominator = max(best, floor)
-    return error / denominator if denominator else math.inf if error else 0.0
+def _ratio(error: float, best: float) -> float:
+    return error / best if best else math.inf if error else 0.0
 
 
 def _by_blocks(target: Target, answer: Factorization) -> float:
@@ -236,10 +244,11 @@ def _by_blocks(target: Target, answer: Factorization) -> float:
 
 def _by_projection(target: Target, answer: Factorization) -> float:
     unit = target._unit
-    U, Z, V = answer.left.vectors, answer.core.Z / unit, answer.right.vectors
+    U, Z, V = (x.astype(np.float64, copy=False) for x in (answer.left.vectors, answer.core.Z, answer.right.vectors))
+    Z = Z / unit
     P = (U.T @ (target.matrix @ V)) / unit
-    outside = (target.frobenius_norm / unit) ** 2 - float(np.sum(P**2))
-    return math.sqrt(max(outside, 0.0) + float(np.sum((P - Z) ** 2)))
+    size = (target.frobenius_norm / unit) ** 2
+    return math.sqrt(max(size - float(np.sum((2 * P - (U.T @ U) @ Z @ (V.T @ V)) * Z)), 0.0))
 
 
 def _leading_singular_values(operator: Any, count: int, *, tol: float, unit: float) -> FloatArray:

@@ -158,20 +158,21 @@ class Observation:
         columns, rows, values = _one_type(
             {"columns": (self.columns, (n, 0)), "rows": (self.rows, (0, m)), "values": (self.values, (0,))}
         )
+        i, j = check_index(self.i, n, name="i"), check_index(self.j, m, name="j")
         checked = {
             "shape": shape,
             "column_index": check_index(self.column_index, m, name="column_index"),
             "columns": columns,
             "row_index": check_index(self.row_index, n, name="row_index"),
             "rows": rows,
-            "i": check_index(self.i, n, name="i"),
-            "j": check_index(self.j, m, name="j"),
+            "i": i,
+            "j": j,
             "values": values,
-            "probabilities": _check_positive(self.probabilities, len(self.i), name="probabilities", at_most=1.0),
-            "weights": _check_positive(self.weights, len(self.i), name="weights"),
+            "probabilities": _check_positive(self.probabilities, len(i), name="probabilities", at_most=1.0),
+            "weights": _check_positive(self.weights, len(i), name="weights"),
             "row_names": check_names(self.row_names, n, name="row_names"),
             "column_names": check_names(self.column_names, m, name="column_names"),
-            "drawn": Drawn(*self.drawn),
+            "drawn": _check_drawn(self.drawn),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, _read_only(value))
@@ -290,6 +291,15 @@ def _read_only(value: Any) -> Any:
     view = value.view()
     view.flags.writeable = False
     return view
+
+
+def _check_drawn(drawn: Any) -> Drawn:
+    parts = () if isinstance(drawn, str) or drawn is None else tuple(drawn)
+    if len(parts) != 3 or not set(parts) <= {"uniform", "given", "other"}:
+        raise InvalidArgumentError(
+            f"drawn={drawn!r} must say 'uniform', 'given' or 'other' for columns, rows and entries, as Drawn does."
+        )
+    return Drawn(*parts)
 
 
 def _check_positive(values: Any, size: int, *, name: str, at_most: float = math.inf) -> Vector | None:

@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from ._arrays import blocks
 from ._typing import IndexVector
 from .completion import leading_part
 from .factorization import Factorization
@@ -64,16 +65,21 @@ def solve_rows(seen: Measured, V: FloatArray, ridge: float) -> FloatArray:
     """The left factor (n, r) that fits what was read best, for the right factor ``V`` (m, r)."""
     r = V.shape[1]
     a, b = np.triu_indices(r)
-    pairs = V[:, a] * V[:, b]
-    known = V[seen.crossing]
-    gram = np.empty((seen.across.shape[0], r, r))
-    gram[:, a, b] = gram[:, b, a] = seen.weights @ pairs + (known[:, a] * known[:, b]).sum(axis=0)
-    gram[seen.whole] = V.T @ V
-    size = float(np.mean(np.trace(gram, axis1=1, axis2=2))) / max(r, 1)
-    gram += max(ridge, 1e-14 * size, np.finfo(float).tiny) * np.eye(r)  # a row of which nothing was read stays zero
+    pairs, known = V[:, a] * V[:, b], V[seen.crossing]
+    common, whole = (known[:, a] * known[:, b]).sum(axis=0), V.T @ V
+    floor = max(ridge, 1e-14 * float(np.trace(whole)) / max(r, 1), np.finfo(float).tiny)  # a row not read stays zero
     target = seen.values @ V + seen.across @ known
     target[seen.whole] = seen.lines @ V
-    return np.linalg.solve(gram, target[:, :, None])[:, :, 0]
+    is_whole = np.zeros(len(target), dtype=bool)
+    is_whole[seen.whole] = True
+    solution: FloatArray = np.empty_like(target)
+    for part in blocks(len(target), r * r):
+        gram = np.empty((part.stop - part.start, r, r))
+        gram[:, a, b] = gram[:, b, a] = seen.weights[part] @ pairs + common
+        gram[is_whole[part]] = whole
+        gram += floor * np.eye(r)
+        solution[part] = np.linalg.solve(gram, target[part, :, None])[:, :, 0]
+    return solution
 
 
 def alternate(

@@ -98,11 +98,9 @@ def ridge_skeleton(observation: Observation, rank: int) -> Skeleton:
 
 def _sides(observation: Observation) -> tuple[_Side, _Side]:
     n, m = observation.shape
-    C, R = observation.columns, observation.rows
-    W = np.asarray(R[:, observation.column_index], dtype=np.float64)
-    D = np.asarray(C[observation.row_index], dtype=np.float64)
-    outside_rows = (R @ R.T).astype(np.float64) - W @ W.T
-    outside_columns = (C.T @ C).astype(np.float64) - D.T @ D
+    C, R = (np.asarray(lines, dtype=np.float64) for lines in (observation.columns, observation.rows))
+    W, D = R[:, observation.column_index], C[observation.row_index]
+    outside_rows, outside_columns = R @ R.T - W @ W.T, C.T @ C - D.T @ D
     d2, d1 = W.shape
     return _Side(W, outside_rows, (n - d2) / d2), _Side(W.T, outside_columns, (m - d1) / d1)
 

@@ -35,7 +35,12 @@ def write_file(path: str | PathLike[str], kind: str, arrays: Mapping[str, Any], 
     temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as stream:
-            np.savez(stream, allow_pickle=False, **{HEADER: np.asarray(json.dumps(header))}, **present)
+            np.savez(
+                stream,
+                allow_pickle=False,
+                **{HEADER: np.asarray(json.dumps(header, default=lambda number: number.item()))},
+                **present,
+            )
             stream.flush()
             os.fsync(stream.fileno())
         temporary.chmod(0o666 & ~_umask())

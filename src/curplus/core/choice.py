@@ -47,14 +47,14 @@ def choose_solver(solver: str | CoreSolver, *, unknowns: int, entries: int) -> C
     ==========  =====================  ==============================================================
     unknowns    entries                solver
     ==========  =====================  ==============================================================
-    up to 400   up to 100,000          LeastSquares
+    up to 400   10^9 / unknowns^2      LeastSquares
     up to 4900  8 x unknowns or more   NormalEquations
     up to 4900  fewer                  ConjugateGradient, or NormalEquations if it has not converged
     more        any                    ConjugateGradient
     ==========  =====================  ==============================================================
     """
     if not isinstance(solver, str):
-        if not callable(getattr(solver, "solve", None)):
+        if isinstance(solver, type) or not callable(getattr(solver, "solve", None)):
             raise InvalidArgumentError(f"solver={solver!r} has no method solve(left, right, observation).")
         return solver
     if solver == "auto":
@@ -65,7 +65,7 @@ def choose_solver(solver: str | CoreSolver, *, unknowns: int, entries: int) -> C
 
 
 def _automatic(unknowns: int, entries: int) -> CoreSolver:
-    if unknowns <= 400 and entries <= 100_000:
+    if unknowns <= 400 and entries * unknowns**2 <= 10**9:
         return LeastSquares()
     if unknowns <= 4900 and entries >= 8 * unknowns:
         return NormalEquations()

@@ -44,7 +44,8 @@ class LeastSquares(Solver):
         for rows, target in equations.blocks():
             block = xp.concat([rows, target[:, None]], axis=1)
             triangle = _triangle(block if triangle is None else xp.concat([triangle, block]))
-        assert triangle is not None
+        if triangle is None:
+            return Found(equations.zero(), rank=0, condition=1.0)
         R, c = triangle[:, :-1], triangle[:, -1]
         U, s, Wt = xp.linalg.svd(R, full_matrices=False)
         size = max(equations.target.shape[0], R.shape[1])

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse
 
-from .._arrays import array_namespace, blocks, device, is_numpy_array, largest, take, to_device
+from .._arrays import array_namespace, blocks, device, is_numpy_array, largest, power_of_two, take, to_device
 from .._typing import IndexVector, Matrix, Vector
 from ..observation import Observation
 
@@ -124,10 +124,10 @@ def entry_equations(left: Matrix, right: Matrix, observation: Observation) -> En
     """The system of eq. (opt) for the bases ``left`` (n, r1) and ``right`` (m, r2), each equation with its weight."""
     i, j = observation.i, observation.j
     weight = np.sqrt(math.prod(observation.shape) / max(len(i), 1) * observation.entry_weights)
-    magnitude = largest(observation.values)
-    unit = math.ldexp(1.0, math.frexp(magnitude)[1]) if magnitude > 0 else 1.0
     xp = array_namespace(left)
-    target = xp.astype(observation.values, xp.float64) / unit * to_device(weight, left)
+    values = xp.astype(observation.values, xp.float64)
+    unit = power_of_two(largest(values), values)
+    target = values / unit * to_device(weight, left)
     if not is_numpy_array(left):
         rows, columns = (xp.astype(take(x, k, axis=0), xp.float64) for x, k in ((left, i), (right, j)))
         return EntryEquations(rows, columns * to_device(weight, left)[:, None], target, None, False, unit)

@@ -20,7 +20,7 @@ class Core(NamedTuple):
 
     Z: Matrix  # (r1, r2)
     solver: str  # who found it
-    residual_norm: float = math.nan  # || values - entries of the approximation ||
+    residual_norm: float = math.nan  # || values - entries of the approximation ||, by the weights of the entries
     iterations: int = 0  # 0 for a direct solver
     converged: bool = True  # whether the gradient is as small as was asked for
     rank: int | None = None  # of the equations, where cheap; below r1 * r2, Z is the solution of least norm
@@ -76,7 +76,7 @@ class Solver:
             solver=name,
             residual_norm=norm(residual) * _unscale(equations, observation),
             iterations=found.iterations,
-            converged=slope <= 2 * goal,
+            converged=slope <= 2 * max(goal, _rounding(equations, found.Z)),
             rank=found.rank,
             condition=found.condition,
         )
@@ -103,6 +103,12 @@ def gradient_goal(equations: EntryEquations, tol: float) -> float:
     first = norm(equations.adjoint(equations.target))
     rounding = rounding_unit(equations.target) * equations.norm() * norm(equations.target)
     return max(tol * first, rounding) if tol else 0.0
+
+
+def _rounding(equations: EntryEquations, Z: Matrix) -> float:
+    """What rounding leaves of the gradient at a large solution of small equations."""
+    size = equations.norm()
+    return rounding_unit(equations.target) * size**2 * norm(Z)
 
 
 def _unscale(equations: EntryEquations, observation: Observation) -> float:

@@ -102,8 +102,10 @@ class CallableSource:
             values = real_array(np.asanyarray(values), name="what the function returned")
             with np.errstate(over="ignore"):
                 values = values.astype(self.dtype, copy=False)
-        except InvalidArgumentError as error:
-            raise SourceError(f"{error} It was asked for {asked}.") from error
+        except (ValueError, TypeError) as error:
+            raise SourceError(
+                f"what the function returned cannot be read: {error} It was asked for {asked}."
+            ) from error
         if values.shape != i.shape:
             raise SourceError(
                 f"the function returned an array of shape {values.shape} when asked for {asked}. "

@@ -38,6 +38,7 @@ class TableSource:
         self.row_names = check_names(frame.index, len(frame.index), name="row_names")
         self.column_names = check_names(frame.columns, len(frame.columns), name="column_names")
         kinds = [_numeric_kind(name, kind) for name, kind in frame.dtypes.items()]
+        self._uniform = len(set(frame.dtypes)) == 1 and isinstance(frame.dtypes.iloc[0], np.dtype)
         self.dtype = real_array(np.empty(0, dtype=np.result_type(*kinds, np.bool_)), name="the table").dtype
 
     @property
@@ -52,6 +53,8 @@ class TableSource:
 
     def entries(self, i: IndexVector, j: IndexVector) -> Vector:
         i, j = np.asarray(i), np.asarray(j)
+        if self._uniform:  # one block of numbers, which pandas hands out as it is
+            return self._frame.to_numpy()[i, j].astype(self.dtype, copy=False)
         values = np.empty(len(i), dtype=self.dtype)
         order = np.argsort(j, kind="stable")
         starts = np.flatnonzero(np.diff(j[order], prepend=-1))
