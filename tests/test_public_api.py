@@ -40,7 +40,6 @@ STORY = (
     "acquisition",
     "theory",
     "metrics",
-    "certificate",
     "estimators",
     "plotting",
     "datasets",
