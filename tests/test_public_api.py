@@ -24,6 +24,7 @@ STORY = (
     "storage",
     "sources",
     "sampling",
+    "agreement",
     "observation",
     "bases",
     "core",

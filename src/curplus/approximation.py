@@ -80,7 +80,10 @@ def approximate(observation: Observation, rank: int | None = None, *, rng: Rando
     unverifiable: it fits what was read, and nothing is left to check it with
     """
     if observation.n_columns == 0 and observation.n_rows > 0:
-        return approximate(observation.T, rank, rng=rng).T
+        answer = approximate(observation.T, rank, rng=rng).T
+        assert answer.choices is not None
+        answer.choices = answer.choices._replace(rank_reason=answer.choices.rank_reason.replace("columns", "rows"))
+        return answer
     seen, unit = _on_host(observation)
     rank, why = _rank(seen, rank)
     use, check = _split(seen, np.random.default_rng(rng))
@@ -211,8 +214,8 @@ def _choices(
     else:
         verdict = "outside the sampled rows and columns, there is no evidence that it is better than zero"
     return Choices(
-        rank=rank,
-        rank_reason=why,
+        rank=answer.rank,
+        rank_reason=why if answer.rank >= rank else f"{rank} was {why}, but what was read has no more directions",
         row_ridge=math.nan if skeleton is None else skeleton.row_ridge,
         column_ridge=math.nan if skeleton is None else skeleton.column_ridge,
         mean_part=0.0 if skeleton is None else skeleton.mean_part,

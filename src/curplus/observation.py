@@ -13,17 +13,24 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import array_namespace, device, gather, real_array, rounding_unit, take, to_numpy
+from ._arrays import array_namespace, device, real_array
 from ._typing import Array, IndexVector, Matrix, Names, RandomState, Shape, Vector
-from ._validation import check_finite, check_index, check_names, check_shape
-from .exceptions import InconsistentObservationError, InvalidArgumentError
+from ._validation import check_index, check_names, check_shape
+from .agreement import (
+    check_agreement,
+    check_drawn,
+    check_no_repeats,
+    check_positive,
+    check_shapes,
+    check_values,
+    position,
+)
+from .exceptions import InvalidArgumentError
 from .sampling import Drawn, SamplePlan, uniform_plan
 from .sources import as_source
 from .storage import damage_reported, read_file, write_file
 
 __all__ = ["Observation", "observe", "read"]
-
-AGREEMENT = 1e-6  # two readings of one place may differ by this much, relative to the larger
 
 
 def observe(source: Any, *, n_columns: int, n_rows: int, n_entries: int, rng: RandomState = None) -> Observation:
@@ -168,18 +175,18 @@ class Observation:
             "i": i,
             "j": j,
             "values": values,
-            "probabilities": _check_positive(self.probabilities, len(i), name="probabilities", at_most=1.0),
-            "weights": _check_positive(self.weights, len(i), name="weights"),
+            "probabilities": check_positive(self.probabilities, len(i), name="probabilities", at_most=1.0),
+            "weights": check_positive(self.weights, len(i), name="weights"),
             "row_names": check_names(self.row_names, n, name="row_names"),
             "column_names": check_names(self.column_names, m, name="column_names"),
-            "drawn": _check_drawn(self.drawn),
+            "drawn": check_drawn(self.drawn),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, _read_only(value))
-        _check_shapes(self)
-        _check_no_repeats(self.column_index, "column_index")
-        _check_no_repeats(self.row_index, "row_index")
-        _check_agreement(self, _check_values(self))
+        check_shapes(self)
+        check_no_repeats(self.column_index, "column_index")
+        check_no_repeats(self.row_index, "row_index")
+        check_agreement(self, check_values(self))
 
     @property
     def n_columns(self) -> int:
@@ -200,7 +207,7 @@ class Observation:
     def n_distinct(self) -> int:
         """Number of different places of the matrix that were read."""
         n, m = self.shape
-        outside = (_position(self.row_index, self.i) < 0) & (_position(self.column_index, self.j) < 0)
+        outside = (position(self.row_index, self.i) < 0) & (position(self.column_index, self.j) < 0)
         scattered = len(np.unique(self.i[outside] * m + self.j[outside]))
         return n * self.n_columns + m * self.n_rows - self.n_columns * self.n_rows + scattered
 
@@ -291,114 +298,3 @@ def _read_only(value: Any) -> Any:
     view = value.view()
     view.flags.writeable = False
     return view
-
-
-def _check_drawn(drawn: Any) -> Drawn:
-    parts = () if isinstance(drawn, str) or drawn is None else tuple(drawn)
-    if len(parts) != 3 or not set(parts) <= {"uniform", "given", "other"}:
-        raise InvalidArgumentError(
-            f"drawn={drawn!r} must say 'uniform', 'given' or 'other' for columns, rows and entries, as Drawn does."
-        )
-    return Drawn(*parts)
-
-
-def _check_positive(values: Any, size: int, *, name: str, at_most: float = math.inf) -> Vector | None:
-    if values is None:
-        return None
-    x = to_numpy(real_array(values, name=name)).astype(np.float64, copy=False)
-    if x.shape != (size,):
-        raise InvalidArgumentError(f"{name} has shape {x.shape} but there are {size} entries. Give one for each.")
-    bad = ~((x > 0) & (x <= at_most) & np.isfinite(x))
-    if bad.any():
-        t = int(np.argmax(bad))
-        limit = f" and at most {at_most:g}" if math.isfinite(at_most) else ""
-        raise InvalidArgumentError(
-            f"{name}[{t}]={x[t]} must be a positive finite number{limit}. Leave such entries out."
-        )
-    return x
-
-
-def _check_shapes(seen: Observation) -> None:
-    n, m = seen.shape
-    for name, index, expected in (
-        ("columns", "column_index", (n, seen.n_columns)),
-        ("rows", "row_index", (seen.n_rows, m)),
-        ("values", "i", (seen.n_entries,)),
-        ("j", "i", (seen.n_entries,)),
-    ):
-        shape = tuple(getattr(seen, name).shape)
-        if shape != expected:
-            raise InvalidArgumentError(
-                f"{name} has shape {shape} but {index} has {len(getattr(seen, index))} positions of a {n} x {m} "
-                f"matrix, so it must have shape {expected}."
-            )
-
-
-def _check_no_repeats(index: IndexVector, name: str) -> None:
-    values, counts = np.unique(index, return_counts=True)
-    if np.any(counts > 1):
-        raise InvalidArgumentError(
-            f"{name} contains {values[np.argmax(counts > 1)]} more than once. Keep each only once: a repeated reading "
-            "adds no direction."
-        )
-
-
-def _check_values(seen: Observation) -> float:
-    """Largest magnitude seen; an error if a value is NaN or infinite."""
-    return max(
-        check_finite(seen.columns, name="columns", place=lambda i, k: f"row {i}, column {seen.column_index[k]}"),
-        check_finite(seen.rows, name="rows", place=lambda k, j: f"row {seen.row_index[k]}, column {j}"),
-        check_finite(seen.values, name="values", place=lambda t: f"row {seen.i[t]}, column {seen.j[t]}"),
-    )
-
-
-def _check_agreement(seen: Observation, magnitude: float) -> None:
-    """Every place that was read twice must have been read alike."""
-    rounding = 8 * rounding_unit(seen.values) * magnitude
-    i, j = (x.reshape(-1) for x in np.meshgrid(seen.row_index, seen.column_index, indexing="ij"))
-    crossing = take(seen.rows, seen.column_index, axis=1)
-    _compare("rows", crossing, "columns", take(seen.columns, seen.row_index, axis=0), i, j, rounding)
-    on_row, on_column = _position(seen.row_index, seen.i), _position(seen.column_index, seen.j)
-    t = np.flatnonzero(on_row >= 0)
-    _compare(
-        "entries",
-        take(seen.values, t, axis=0),
-        "rows",
-        gather(seen.rows, on_row[t], seen.j[t]),
-        seen.i[t],
-        seen.j[t],
-        rounding,
-    )
-    t = np.flatnonzero(on_column >= 0)
-    _compare(
-        "entries",
-        take(seen.values, t, axis=0),
-        "columns",
-        gather(seen.columns, seen.i[t], on_column[t]),
-        seen.i[t],
-        seen.j[t],
-        rounding,
-    )
-
-
-def _position(index: IndexVector, wanted: IndexVector) -> IndexVector:
-    """Where each of ``wanted`` stands in ``index``; -1 where it does not."""
-    if len(index) == 0:
-        return np.full(len(wanted), -1)
-    order = np.argsort(index)
-    place = order[np.searchsorted(index, wanted, sorter=order).clip(max=len(index) - 1)]
-    return np.where(index[place] == wanted, place, -1)
-
-
-def _compare(
-    first: str, ours: Array, second: str, theirs: Array, i: IndexVector, j: IndexVector, rounding: float
-) -> None:
-    a, b = to_numpy(ours).reshape(-1), to_numpy(theirs).reshape(-1)
-    with np.errstate(over="ignore"):  # an infinite difference is a difference
-        bad = np.abs(a - b) > np.maximum(AGREEMENT * np.maximum(np.abs(a), np.abs(b)), rounding)
-    if bad.any():
-        t = int(np.argmax(bad))
-        raise InconsistentObservationError(
-            f"row {i[t]}, column {j[t]} was read as {a[t]} among the {first} and as {b[t]} among the {second}. "
-            f"One place has one value (to {AGREEMENT:g} relative): check which reading is right, or average them first."
-        )
