@@ -39,6 +39,7 @@ STORY = (
     "selection",
     "strategies",
     "acquisition",
+    "certificate",
     "theory",
     "metrics",
     "estimators",

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .acquisition import acquire
     from .approximation import approximate
     from .bases import Basis, leading_basis
+    from .certificate import Certificate, certify
     from .core import (
         LSMR,
         SOLVERS,
@@ -46,6 +47,7 @@ __all__ = [
     "ArraySource",
     "Basis",
     "CallableSource",
+    "Certificate",
     "Choices",
     "ConjugateGradient",
     "Core",
@@ -70,6 +72,7 @@ __all__ = [
     "acquire",
     "approximate",
     "as_source",
+    "certify",
     "choose_solver",
     "cur_full",
     "cur_plus",
@@ -103,6 +106,7 @@ _STORY = (
     "selection",
     "strategies",
     "acquisition",
+    "certificate",
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import scipy.sparse
@@ -17,7 +18,9 @@ def read_matlab(file: DataFile, variable: str) -> Any:
 
     with file.opened() as stream:
         try:
-            found = loadmat(stream, variable_names=[variable])
+            with warnings.catch_warnings():  # newer SciPy announces another type of sparse result; both are taken
+                warnings.simplefilter("ignore", DeprecationWarning)
+                found = loadmat(stream, variable_names=[variable])
         except Exception as error:  # the reader runs into damage in many ways, none of them documented
             raise file.broken(f"it cannot be read as a MATLAB file ({error})") from error
     if variable not in found:

@@ -1,0 +1,182 @@
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import curplus
+from curplus.exceptions import InvalidArgumentError
+from tests.strategies import observed
+
+
+@pytest.fixture
+def noisy(low_rank, rng):
+    """Factory: a low-rank matrix under noise, what was seen of it, and the answer."""
+
+    def make(n_entries=2000, noise=0.3, seed=0, **lines):
+        M = low_rank((300, 200), 4) + noise * rng.standard_normal((300, 200))
+        seen = curplus.observe(M, **{"n_columns": 12, "n_rows": 12} | lines, n_entries=n_entries, rng=seed)
+        return M, seen, curplus.approximate(seen, 4)
+
+    return make
+
+
+def outside_lines(seen):
+    return ~(np.isin(seen.i, seen.row_index) | np.isin(seen.j, seen.column_index))
+
+
+def test_the_estimate_is_the_known_part_plus_the_mean_of_the_rest(noisy):
+    M, seen, approx = noisy()
+    E = M - approx.to_array()
+    held = approx.held_out[outside_lines(seen)[approx.held_out]]
+    known = np.zeros(M.shape, dtype=bool)
+    known[seen.row_index] = known[:, seen.column_index] = True
+    expected = np.sum(E[known] ** 2) + np.sum(~known) * np.mean(E[seen.i[held], seen.j[held]] ** 2)
+    certificate = curplus.certify(approx, seen)
+    assert certificate.evidence == "held-out entries"
+    assert certificate.error == pytest.approx(math.sqrt(expected))
+    assert certificate.lower_bound == pytest.approx(
+        math.sqrt(np.sum(E[known] ** 2) + np.sum(E[seen.i[held], seen.j[held]] ** 2))
+    )
+    lines = (E[seen.row_index], E[:, seen.column_index])
+    assert certificate.spectral_lower_bound == pytest.approx(max(np.linalg.norm(x, 2) for x in lines))
+    assert certificate.spectral_lower_bound <= np.linalg.norm(E, 2) * (1 + 1e-12)
+    assert certificate.lower_bound <= np.linalg.norm(E)
+    assert certificate.relative_error == pytest.approx(np.linalg.norm(E) / np.linalg.norm(M), rel=0.2)
+
+
+def test_intervals_that_are_given_cover_the_truth(noisy):
+    given = covered = 0
+    for seed in range(40):
+        M, seen, approx = noisy(n_entries=6000, seed=seed)
+        interval = curplus.certify(approx, seen).interval
+        if interval is not None:
+            given += 1
+            covered += interval[0] <= np.linalg.norm(M - approx.to_array()) <= interval[1]
+    assert given >= 20
+    assert covered >= 0.85 * given
+
+
+def test_a_higher_level_makes_a_wider_interval(noisy):
+    _, seen, approx = noisy(n_entries=8000)
+    narrow, wide = (curplus.certify(approx, seen, level=level).interval for level in (0.5, 0.99))
+    assert wide[0] < narrow[0] < narrow[1] < wide[1]
+
+
+def test_entries_used_in_the_fit_never_count(noisy):
+    _, seen, approx = noisy()
+    blind = curplus.Factorization(approx.left, approx.core, approx.right, held_out=approx.held_out)
+    used = np.setdiff1d(np.arange(seen.n_entries), approx.held_out)
+    values = np.array(seen.values)
+    values[used[outside_lines(seen)[used]]] += 100.0
+    assert curplus.certify(blind, replace(seen, values=values)).error == curplus.certify(blind, seen).error
+    plus = curplus.certify(curplus.cur_plus(seen, 4), seen)
+    assert math.isnan(plus.error)
+    assert plus.interval is None
+    assert "no entry was kept out of the fit; rows can be left out only from an answer of approximate" in plus.reason
+
+
+def test_cur_full_is_judged_by_all_entries(noisy):
+    M, seen, _ = noisy()
+    full = curplus.cur_full(M, seen, 4)
+    low, high = curplus.certify(full, seen).interval
+    assert low <= np.linalg.norm(M - full.to_array()) <= high
+
+
+def test_left_out_rows_judge_where_there_are_no_entries(full_rank):
+    M = full_rank((400, 100), rank=4, noise=0.5)
+    seen = curplus.observe(M, n_columns=20, n_rows=120, n_entries=0, rng=0)
+    approx = curplus.approximate(seen, 4)
+    certificate = curplus.certify(approx, seen)
+    assert certificate.evidence == "left-out rows"
+    assert certificate.interval[0] <= np.linalg.norm(M - approx.to_array()) <= certificate.interval[1]
+    assert certificate.spectral_estimate == pytest.approx(np.linalg.norm(M - approx.to_array(), 2), rel=0.5)
+    chosen = replace(seen, drawn=("other", "other", "uniform"))
+    assert "the rows were not drawn uniformly" in curplus.certify(approx, chosen).reason
+
+
+def test_unequal_chances_are_accounted_for(low_rank, rng):
+    M = low_rank((200, 150), 3)
+    M[:20] *= 10
+    wrong = 0.9
+    chance = np.where(np.arange(200) < 20, 9.0, 1.0)[:, None] * np.ones((1, 150))
+    chance /= chance.sum()
+    flat = rng.choice(M.size, size=6000, p=chance.ravel())
+    i, j = np.divmod(flat, 150)
+    seen = curplus.Observation(shape=M.shape, i=i, j=j, values=M[i, j], probabilities=chance[i, j])
+    exact = curplus.cur_plus(curplus.observe(M, n_columns=6, n_rows=6, n_entries=60, rng=0), 3)
+    answer = curplus.Factorization(
+        exact.left, exact.core._replace(Z=wrong * exact.core.Z), exact.right, held_out=np.arange(6000)
+    )
+    truth = (1 - wrong) * np.linalg.norm(M)
+    certificate = curplus.certify(answer, seen)
+    assert certificate.error == pytest.approx(truth, rel=0.05)
+    assert curplus.certify(answer, replace(seen, probabilities=None)).error > 1.3 * truth
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ("few", "rests on too few of the held-out entries"),
+        ("spike", "too few of the held-out entries|squared error, and 5% is the most to trust"),
+        ("given", "how the entries were chosen is not known"),
+        ("zero", "all errors of the .* held-out entries are zero"),
+    ],
+)
+def test_an_interval_that_could_be_wrong_is_refused_with_the_reason(noisy, change, reason):
+    _, seen, approx = noisy(n_entries=40 if change == "few" else 3000)
+    if change == "spike":
+        values = np.array(seen.values)
+        values[approx.held_out[0]] += 1000.0
+        seen = replace(seen, values=values)
+    elif change == "given":
+        seen = replace(seen, drawn=("given", "given", "given"))
+    elif change == "zero":
+        seen = curplus.observe(np.zeros((30, 20)), n_columns=3, n_rows=3, n_entries=200, rng=0)
+        approx = curplus.approximate(seen, 2)
+    certificate = curplus.certify(approx, seen)
+    assert certificate.interval is None
+    assert __import__("re").search(reason, certificate.reason)
+    assert "no interval" in certificate.verdict or "nothing can be said" in certificate.verdict
+
+
+def test_repeated_places_count_once(noisy):
+    M, seen, _ = noisy()
+    full = curplus.cur_full(M, seen, 4)
+    twice = observed(
+        M, curplus.SamplePlan(M.shape, seen.column_index, seen.row_index, np.tile(seen.i, 2), np.tile(seen.j, 2))
+    )
+    doubled = curplus.cur_full(M, twice, 4)
+    assert curplus.certify(doubled, replace(twice, drawn=seen.drawn)).error == pytest.approx(
+        curplus.certify(full, seen).error
+    )
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e100])
+def test_scale_passes_through(noisy, scale):
+    M, seen, approx = noisy(n_entries=3500)
+    counts = {"n_columns": 12, "n_rows": 12, "n_entries": 3500, "rng": 0}
+    scaled_seen = curplus.observe(M * scale, **counts)
+    scaled = curplus.certify(curplus.approximate(scaled_seen, 4), scaled_seen)
+    plain = curplus.certify(approx, seen)
+    assert scaled.error / scale == pytest.approx(plain.error, rel=1e-6)
+    assert scaled.relative_error == pytest.approx(plain.relative_error, rel=1e-6)
+
+
+def test_prints_and_draws_itself(noisy):
+    plt = pytest.importorskip("matplotlib.pyplot")
+    _, seen, approx = noisy(n_entries=8000)
+    certificate = curplus.certify(approx, seen)
+    assert "confidence between" in str(certificate)
+    assert f"{3 * len(certificate.squares)} more entries" in str(certificate)
+    assert "interval" in certificate.plot().get_title()
+    plt.close("all")
+
+
+def test_what_cannot_be_judged_is_refused(noisy, full_rank):
+    _, seen, approx = noisy()
+    with pytest.raises(InvalidArgumentError, match="level=95 is not a confidence"):
+        curplus.certify(approx, seen, level=95)
+    other = curplus.observe(full_rank((20, 10)), n_columns=2, n_rows=2, n_entries=0, rng=0)
+    with pytest.raises(InvalidArgumentError, match=r"shape \(300, 200\) and the observation \(20, 10\)"):
+        curplus.certify(approx, other)
