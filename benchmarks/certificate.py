@@ -38,6 +38,7 @@ def matrices(folder: str | None):
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--draws", type=int, default=200)
 parser.add_argument("--data", default=os.environ.get("CURPLUS_DATA"))
+parser.add_argument("--evidence", nargs="+", default=["entries", "rows"])
 parser.add_argument("--only", nargs="+", help="names of matrices, or the beginnings of them")
 options = parser.parse_args()
 print(versions())
@@ -47,7 +48,7 @@ failures = 0
 for name, M, rank, d1, d2, n_entries in matrices(options.data):
     if options.only and not name.startswith(tuple(options.only)):
         continue
-    for wanted in ("entries", "rows"):
+    for wanted in options.evidence:
         given = covered = 0
         widths, ratios = [], []
         reasons: collections.Counter[str] = collections.Counter()

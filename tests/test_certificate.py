@@ -118,7 +118,7 @@ def test_unequal_chances_are_accounted_for(low_rank, rng):
     ("change", "reason"),
     [
         ("few", "rests on too few of the held-out entries"),
-        ("spike", "too few of the held-out entries|squared error, and 5% is the most to trust"),
+        ("spike", "too few of the held-out entries|squared error, and 3% is the most to trust"),
         ("given", "how the entries were chosen is not known"),
         ("zero", "all errors of the .* held-out entries are zero"),
     ],

@@ -31,7 +31,7 @@ __all__ = ["Certificate", "certify"]
 FloatArray = NDArray[np.floating[Any]]
 
 FEWEST = {"held-out entries": 100, "left-out rows": 50}  # how many must share an average that is given an interval
-LARGEST_SHARE = 0.05  # most that one of them may contribute
+LARGEST_SHARE = {"held-out entries": 0.03, "left-out rows": 0.05}  # most that one of them may contribute
 HEAVIEST = 2.0  # least power with which the largest of them must fall off
 ROW_CAUTION = 1.15  # standard errors from left-out rows are stretched: rows share their fits
 FOLDS = 10
@@ -96,10 +96,11 @@ class Certificate:
         share = np.sort(self.squares)[::-1] / max(float(np.sum(self.squares)), np.finfo(float).tiny)
         rank = np.arange(1, len(share) + 1)
         ax.loglog(rank, share, color="#0072b2", lw=2, label="share of each squared error, largest first")
-        ax.axhline(LARGEST_SHARE, color="#d55e00", ls="--", label=f"guard: {LARGEST_SHARE:.0%}")
+        guard = LARGEST_SHARE.get(self.evidence, 1.0)
+        ax.axhline(guard, color="#d55e00", ls="--", label=f"guard: {guard:.0%}")
         positive = share[share > 0]
         if len(positive):
-            ax.set_ylim(max(positive.min(), positive.max() * 1e-6) / 2, max(1.0, LARGEST_SHARE * 2))
+            ax.set_ylim(max(positive.min(), positive.max() * 1e-6) / 2, 1.0)
         ax.set(xlabel=f"rank among {len(share)} ({self.evidence})", ylabel="share of the sum")
         interval = "refused" if self.interval is None else f"{self.interval[0]:.3g} to {self.interval[1]:.3g}"
         ax.set_title(f"error {self.error:.3g}, interval {interval}", fontsize=10)
@@ -136,8 +137,9 @@ def certify(factorization: Factorization, observation: Observation, *, level: fl
     The interval is one for the logarithm of the mean of the squares q, which suits skewed sums, with Student's t and a
     quarter of :math:`s = (\sum q)^2 / \sum q^2` degrees of freedom, where s is the number of squares that effectively
     share the sum; the standard error from rows is stretched by 1.15, since they share their fits. It is refused where
-    s is below 100 (50 for rows), where one square has more than 5 % of the sum, or where the largest twentieth falls off
-    so slowly (Hill's index below 2) that the variance may not exist: what was not drawn may hold more than what was.
+    s is below 100 (50 for rows), where one square has more than 3 % of the sum (5 % for rows), or where the largest
+    twentieth falls off so slowly (Hill's index below 2) that the variance may not exist: what was not drawn may hold
+    more than what was.
 
     Examples
     --------
@@ -277,8 +279,9 @@ def _heavy_tail(squares: FloatArray, what: str) -> str:
     sharing, largest, index = _sharing(squares), float(np.max(squares)) / total, _tail_index(squares)
     if sharing < FEWEST[what]:
         return f"the error rests on too few of the {what}: {sharing:.0f} in effect, and it takes {FEWEST[what]}"
-    if largest > LARGEST_SHARE:
-        return f"one of the {what} has {largest:.0%} of the squared error, and {LARGEST_SHARE:.0%} is the most to trust"
+    if largest > LARGEST_SHARE[what]:
+        most = LARGEST_SHARE[what]
+        return f"one of the {what} has {largest:.0%} of the squared error, and {most:.0%} is the most to trust"
     if index < HEAVIEST:
         return f"the largest squared errors of the {what} fall off too slowly (index {index:.1f}, below {HEAVIEST:g})"
     return ""
