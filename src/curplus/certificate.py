@@ -138,8 +138,8 @@ def certify(factorization: Factorization, observation: Observation, *, level: fl
     quarter of :math:`s = (\sum q)^2 / \sum q^2` degrees of freedom, where s is the number of squares that effectively
     share the sum; the standard error from rows is stretched by 1.15, since they share their fits. It is refused where
     s is below 100 (50 for rows), where one square has more than 3 % of the sum (5 % for rows), or where the largest
-    twentieth falls off so slowly (Hill's index below 2) that the variance may not exist: what was not drawn may hold
-    more than what was.
+    twentieth falls off so slowly (Hill's index, less its standard error, below 2) that the variance may not exist: what
+    was not drawn may hold more than what was.
 
     Examples
     --------
@@ -294,11 +294,14 @@ def _sharing(squares: FloatArray) -> float:
 
 
 def _tail_index(squares: FloatArray) -> float:
-    """Hill's estimate of the power with which the largest twentieth falls off; the variance is finite above 2."""
+    """Hill's estimate of the power with which the largest twentieth falls off, less its standard error.
+
+    The variance is finite above 2.
+    """
     top = np.sort(squares)[::-1][: max(10, len(squares) // 20) + 1]
     top = top[top > 0]
     excess = np.log(top[:-1] / top[-1]) if len(top) > 1 else np.zeros(1)
-    return 1 / float(np.mean(excess)) if np.any(excess > 0) else math.inf
+    return (1 - 1 / math.sqrt(len(excess))) / float(np.mean(excess)) if np.any(excess > 0) else math.inf
 
 
 def _by_rows(seen: _Residual, level: float) -> Certificate:
