@@ -264,3 +264,14 @@ def test_gram_matrix_and_norm_are_those_of_the_explicit_equations(seed, r1, r2, 
     design = np.concatenate([np.asarray(rows) for rows, _ in equations.blocks()])
     assert np.allclose(np.asarray(equations.gram()), design.T @ design, rtol=0, atol=1e-9)
     assert equations.norm() == pytest.approx(np.linalg.norm(design))
+
+
+@pytest.mark.parametrize("sizes", [(240, 1), (1, 240)])
+def test_a_gram_matrix_too_large_for_one_piece_is_that_of_the_explicit_equations(rng, sizes):
+    shape = (300, 400)
+    i, j = rng.integers(0, 300, 3000), rng.integers(0, 400, 3000)
+    left, right = rng.standard_normal((300, sizes[0])), rng.standard_normal((400, sizes[1]))
+    seen = curplus.Observation(shape=shape, i=i, j=j, values=np.ones(3000), weights=rng.uniform(0.5, 2, 3000))
+    equations = entry_equations(left, right, seen)
+    design = np.concatenate([rows for rows, _ in equations.blocks()])
+    assert np.allclose(equations.gram(), design.T @ design, rtol=0, atol=1e-9 * np.linalg.norm(design) ** 2)

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse
+from numpy.typing import NDArray
 
 from .._arrays import array_namespace, blocks, device, is_numpy_array, largest, power_of_two, take, to_device
 from .._typing import IndexVector, Matrix, Vector
@@ -23,31 +24,38 @@ from ..observation import Observation
 __all__ = ["EntryEquations", "entry_equations"]
 
 
-class Groups(NamedTuple):
-    """Which equations share a row of the matrix (or a column), so that work on it is done once."""
+Pairs: TypeAlias = tuple[IndexVector, IndexVector]
+Positions: TypeAlias = NDArray[np.integer[Any]]  # short where they fit: SciPy would convert long ones every time
 
-    member: IndexVector  # (|Omega|,), ascending: the group of each equation
-    start: IndexVector  # (g + 1,): group k is start[k]:start[k + 1]
+CACHE = 2**17  # numbers that stay near the processor
+NARROWEST = 64  # pairs at a time, below which a product with a sparse matrix is slow
 
-    def spread(self, x: Matrix) -> Matrix:
-        """Rows of ``x``, one per group, repeated for each member."""
-        return np.take(x, self.member, axis=0)
 
-    def total(self, weights: Vector, x: Matrix) -> Matrix:
-        """Sums of ``weights[t] * x[t]`` over each group."""
-        size = len(self.member)
-        shape = (len(self.start) - 1, size)
-        return scipy.sparse.csr_array((weights, np.arange(size), self.start), shape=shape) @ x
+class Places(NamedTuple):
+    """Which row of the left factor, and which of the right one, each equation joins; each of them is stored once."""
+
+    left: Positions  # (|Omega|,)
+    right: Positions  # (|Omega|,), ascending
+    start: Positions  # (h + 1,): row k of the right factor has the equations start[k]:start[k + 1]
+
+    def total(self, weights: Vector, x: Matrix, *, rows: int) -> Matrix:
+        """Sums of ``weights[t] * x[right[t]]`` over the equations of each of the ``rows`` rows of the left factor."""
+        return self.matrix(weights, rows=rows) @ x
+
+    def matrix(self, weights: Vector, *, rows: int) -> scipy.sparse.csc_array:
+        """The numbers ``weights`` at their places; by columns, so that products with it read the right factor once."""
+        return scipy.sparse.csc_array((weights, self.left, self.start), shape=(rows, len(self.start) - 1))
 
 
 class EntryEquations(NamedTuple):
     """The equations ``apply(Z) == target``; divide a solution by ``1 / unit`` to undo the scaling of the target."""
 
-    left: Matrix  # (g, r1), or (g, r2) when swapped: one row per group
-    right: Matrix  # (|Omega|, r2), or (|Omega|, r1) when swapped
+    left: Matrix  # (g, r1), or (g, r2) when swapped
+    right: Matrix  # (h, r2), or (h, r1) when swapped
+    weight: Vector  # (|Omega|,), a factor of each equation
     target: Vector  # (|Omega|,)
-    groups: Groups | None  # None: every equation is its own group
-    swapped: bool  # grouped by columns, so that Z stands transposed between left and right
+    places: Places | None  # None: g = h = |Omega|, equation t joins the rows t
+    swapped: bool  # Z stands transposed between left and right
     unit: float  # values == target * unit / sqrt(nm / |Omega|), where the weight is one
 
     @property
@@ -63,61 +71,81 @@ class EntryEquations(NamedTuple):
     def apply(self, Z: Matrix) -> Vector:
         """Left-hand sides for the core ``Z``."""
         xp = array_namespace(Z)
-        return xp.vecdot(self._spread(self.left @ (Z.T if self.swapped else Z)), self.right)
+        left = self.left @ (Z.T if self.swapped else Z)
+        if self.places is None:
+            return xp.vecdot(left, self.right) * self.weight
+        sides = xp.empty_like(self.target)
+        for part in blocks(len(sides), left.shape[1], most=CACHE):
+            a, b = (np.take(x, k[part], axis=0) for x, k in ((left, self.places.left), (self.right, self.places.right)))
+            sides[part] = np.vecdot(a, b)
+        return sides * self.weight
 
     def adjoint(self, e: Vector) -> Matrix:
         """The transpose of :meth:`apply`: a core-shaped matrix."""
-        weighted = e[:, None] * self.right if self.groups is None else self.groups.total(e, self.right)
-        Z = self.left.T @ weighted
+        e = e * self.weight
+        if self.places is None:
+            total = e[:, None] * self.right
+        else:
+            total = self.places.total(e, self.right, rows=len(self.left))
+        Z = self.left.T @ total
         return Z.T if self.swapped else Z
 
     def norm(self) -> float:
         """Frobenius norm of the system's matrix."""
         xp = array_namespace(self.left)
-        sizes = self._spread(xp.sum(self.left**2, axis=1)) * xp.sum(self.right**2, axis=1)
-        return math.sqrt(float(xp.sum(sizes)))
+        left, right = (xp.sum(x**2, axis=1) for x in (self.left, self.right))
+        if self.places is not None:
+            left, right = left[self.places.left], right[self.places.right]
+        return math.sqrt(float(xp.sum(left * right * self.weight**2)))
 
     def blocks(self) -> Iterator[tuple[Matrix, Vector]]:
         """The matrix of the system and its right-hand side, a few equations at a time."""
         xp = array_namespace(self.left)
         unknowns = math.prod(self.shape)
-        rows = self._spread(self.left)
-        for part in blocks(self.right.shape[0], unknowns):
-            a, b = rows[part, :], self.right[part, :]
+        for part in blocks(self.target.shape[0], unknowns):
+            a, b = self._rows(part)
+            b = b * self.weight[part, None]
             a, b = (b, a) if self.swapped else (a, b)
             yield xp.reshape(a[:, :, None] * b[:, None, :], (-1, unknowns)), self.target[part]
 
     def gram(self) -> Matrix:
         r"""The Gram matrix of the system, shape (r1 r2, r1 r2).
 
-        Its entry ``[(a, c), (b, d)]`` is :math:`\sum_t u_{ta} u_{tb} v_{tc} v_{td}`: only products of pairs matter,
-        so half of each side is enough, and members of a group are added up before they are multiplied.
+        Its entry ``[(a, c), (b, d)]`` is :math:`\sum_t w_t^2 u_{ta} u_{tb} v_{tc} v_{td}`: only products of pairs
+        matter, so half of each side is enough, and they are formed once for each row that is hit, not for each entry.
         """
         xp = array_namespace(self.left)
         p, q = self.left.shape[1], self.right.shape[1]
         half_p, pair_p = _pairs(p)
         half_q, pair_q = _pairs(q)
-        moments: Matrix = 0.0
-        for part in blocks(self.right.shape[0], len(half_q[0])):
-            outer = take(self.right[part, :], half_q[0], axis=1) * take(self.right[part, :], half_q[1], axis=1)
-            left, outer = self._collect(part, outer)
-            inner = take(left, half_p[0], axis=1) * take(left, half_p[1], axis=1)
-            moments = moments + inner.T @ outer
+        moments = self._moments(half_p, half_q)
         full = take(take(moments, pair_p.reshape(-1), axis=0), pair_q.reshape(-1), axis=1)
         full = xp.reshape(full, (p, p, q, q))
         axes = (2, 0, 3, 1) if self.swapped else (0, 2, 1, 3)
         return xp.reshape(xp.permute_dims(full, axes), (p * q, p * q))
 
-    def _spread(self, x: Matrix) -> Matrix:
-        return x if self.groups is None else self.groups.spread(x)
+    def _moments(self, half_p: Pairs, half_q: Pairs) -> Matrix:
+        """Sums over the equations of products of pairs on the left times products of pairs on the right."""
+        if self.places is None:
+            moments: Matrix = 0.0
+            for part in blocks(self.target.shape[0], len(half_q[0])):
+                outer = _products(self.right[part, :], half_q) * self.weight[part, None] ** 2
+                moments = moments + _products(self.left[part, :], half_p).T @ outer
+            return moments
+        moments = np.zeros((len(half_p[0]), len(half_q[0])))
+        squares = self.places.matrix(self.weight**2, rows=len(self.left))
+        for part in blocks(len(self.left), len(half_p[0]), most=2**23):
+            inner, some = _products(self.left[part], half_p), squares[part]
+            for pairs in blocks(len(half_q[0]), len(self.right), most=max(2**22, NARROWEST * len(self.right))):
+                outer = _products(self.right, (half_q[0][pairs], half_q[1][pairs]))
+                moments[:, pairs] += inner.T @ (some @ outer)
+        return moments
 
-    def _collect(self, part: slice, x: Matrix) -> tuple[Matrix, Matrix]:
-        """Rows of ``left`` that the equations ``part`` need, and the sums of ``x`` over each."""
-        if self.groups is None:
-            return self.left[part, :], x
-        member = self.groups.member[part]
-        first = np.flatnonzero(np.diff(member, prepend=-1))
-        return self.left[member[first]], np.add.reduceat(x, first, axis=0)
+    def _rows(self, part: slice) -> tuple[Matrix, Matrix]:
+        """The rows of both factors that the equations ``part`` join."""
+        if self.places is None:
+            return self.left[part, :], self.right[part, :]
+        return self.left[self.places.left[part]], self.right[self.places.right[part]]
 
 
 def entry_equations(left: Matrix, right: Matrix, observation: Observation) -> EntryEquations:
@@ -130,20 +158,40 @@ def entry_equations(left: Matrix, right: Matrix, observation: Observation) -> En
     target = values / unit * to_device(weight, left)
     if not is_numpy_array(left):
         rows, columns = (xp.astype(take(x, k, axis=0), xp.float64) for x, k in ((left, i), (right, j)))
-        return EntryEquations(rows, columns * to_device(weight, left)[:, None], target, None, False, unit)
-    swapped = bool(np.count_nonzero(np.bincount(j)) < np.count_nonzero(np.bincount(i)))
+        return EntryEquations(rows, columns, to_device(weight, left), target, None, False, unit)
+    (rows, a), (columns, b) = _hit(left, i), _hit(right, j)
+    swapped = len(columns) < len(rows)
     if swapped:
-        left, right, i, j = right, left, j, i
-    order = np.argsort(i, kind="stable")
-    first = np.flatnonzero(np.diff(i[order], prepend=-1))
-    sizes = np.diff(first, append=len(i))
-    groups = Groups(np.repeat(np.arange(len(first)), sizes), np.append(first, len(i)))
-    rows = np.take(left, i[order[first]], axis=0).astype(np.float64, copy=False)
-    columns = np.take(right, j[order], axis=0) * weight[order, None]
-    return EntryEquations(rows, columns, target[order], groups, swapped, unit)
+        rows, columns, a, b = columns, rows, b, a
+    order, start = _sorted(b, len(columns))
+    return EntryEquations(rows, columns, weight[order], target[order], Places(a[order], b[order], start), swapped, unit)
 
 
-def _pairs(size: int) -> tuple[tuple[IndexVector, IndexVector], IndexVector]:
+def _hit(x: Matrix, index: IndexVector) -> tuple[Matrix, Positions]:
+    """The distinct rows of ``x`` at ``index``, and the position of each among them."""
+    hit = np.zeros(len(x), dtype=bool)
+    hit[index] = True
+    position: Positions = np.cumsum(hit) - 1
+    if len(x) <= np.iinfo(np.int32).max:
+        position = position.astype(np.int32)
+    return x[hit].astype(np.float64, copy=False), position[index]
+
+
+def _sorted(labels: Positions, size: int) -> tuple[Positions, Positions]:
+    """A stable order of ``labels``, all below ``size``, and where each label starts; by counting, in linear time."""
+    number = len(labels)
+    table = scipy.sparse.csr_array((np.empty(number), labels, np.arange(number + 1)), shape=(number, size)).tocsc()
+    return table.indices, table.indptr
+
+
+def _products(x: Matrix, pairs: Pairs) -> Matrix:
+    """Products of the columns ``pairs[0]`` and ``pairs[1]`` of ``x``."""
+    products = take(x, pairs[0], axis=1)
+    products *= take(x, pairs[1], axis=1)
+    return products
+
+
+def _pairs(size: int) -> tuple[Pairs, IndexVector]:
     """The pairs a <= b of ``range(size)``, and the (size, size) table of where each pair stands."""
     upper = np.triu_indices(size)
     table = np.empty((size, size), dtype=np.int64)
