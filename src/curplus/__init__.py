@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import datasets, estimators, exceptions, metrics, plotting, theory
+    from . import datasets, estimators, exceptions, experiments, metrics, plotting, theory
     from .acquisition import acquire
     from .approximation import approximate
     from .bases import Basis, leading_basis
@@ -81,6 +81,7 @@ __all__ = [
     "default_counts",
     "estimators",
     "exceptions",
+    "experiments",
     "leading_basis",
     "load",
     "metrics",
@@ -92,7 +93,7 @@ __all__ = [
     "uniform_plan",
 ]
 
-_MODULES = ("theory", "metrics", "estimators", "plotting", "datasets", "exceptions")
+_MODULES = ("theory", "metrics", "estimators", "plotting", "datasets", "experiments", "exceptions")
 _STORY = (
     "sources",
     "sampling",

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from . import __version__, cli_datasets, metrics
+from . import __version__, cli_datasets, cli_reproduce, metrics
 from ._validation import check_count
 from .approximation import approximate
 from .core import SOLVERS
@@ -32,6 +32,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(cli_datasets.app, name="datasets")
+app.command("reproduce")(cli_reproduce.reproduce)
 console = Console()
 
 Rank = Annotated[int, typer.Option(help="Target rank.")]

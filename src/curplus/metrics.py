@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -24,7 +24,15 @@ from ._validation import check_count, check_two_dimensional
 from .exceptions import InvalidArgumentError
 from .factorization import Factorization
 
-__all__ = ["Target", "frobenius_error", "relative_frobenius_error", "relative_spectral_error", "spectral_error"]
+__all__ = [
+    "Direction",
+    "Target",
+    "frobenius_error",
+    "relative_frobenius_error",
+    "relative_spectral_error",
+    "spectral_error",
+    "worst_direction",
+]
 
 SMALL = 4_000_000  # a dense matrix of up to this many entries has all its singular values computed
 FloatArray = NDArray[np.floating[Any]]
@@ -111,7 +119,7 @@ class Target:
         return np.asarray(scipy.linalg.svdvals(dense / self._unit)) * self._unit
 
     def _leading(self, count: int) -> FloatArray:
-        return _leading_singular_values(aslinearoperator(self.matrix), count, tol=0.0, unit=self._unit)
+        return _leading_singular_pairs(aslinearoperator(self.matrix), count, tol=0.0, unit=self._unit)[0]
 
 
 def spectral_error(matrix: Any, approximation: Factorization, *, tol: float = 1e-8) -> float:
@@ -130,9 +138,40 @@ def spectral_error(matrix: Any, approximation: Factorization, *, tol: float = 1e
     -------
     float
     """
+    return worst_direction(matrix, approximation, tol=tol).norm
+
+
+class Direction(NamedTuple):
+    """Where an answer errs most, and by how much."""
+
+    norm: float  # of the error, as an operator
+    vector: FloatArray  # (min(n, m),), of unit length: the leading singular vector on the shorter side
+
+
+def worst_direction(
+    matrix: Any, approximation: Factorization, *, tol: float = 1e-8, start: FloatArray | None = None
+) -> Direction:
+    r"""Leading singular vector of the error :math:`M - \hat M`, with its singular value, by Lanczos iteration.
+
+    Parameters
+    ----------
+    matrix : array, sparse matrix or Target of shape (n, m)
+        The matrix :math:`M`.
+    approximation : Factorization
+        The answer :math:`\hat M`.
+    tol : float, default 1e-8
+        Relative accuracy of the norm.
+    start : array of shape (min(n, m),), optional
+        Where to begin. The vector of a similar answer saves most of the steps.
+
+    Returns
+    -------
+    Direction
+    """
     target, answer = _pair(matrix, approximation)
-    M, approx = aslinearoperator(target.matrix), aslinearoperator(answer)
-    return float(_leading_singular_values(M - approx, 1, tol=tol, unit=target._unit)[0])
+    error = aslinearoperator(target.matrix) - aslinearoperator(answer)
+    values, vectors = _leading_singular_pairs(error, 1, tol=tol, unit=target._unit, start=start)
+    return Direction(float(values[0]), vectors[:, 0])
 
 
 def frobenius_error(matrix: Any, approximation: Factorization) -> float:
@@ -251,22 +290,31 @@ def _by_projection(target: Target, answer: Factorization) -> float:
     return math.sqrt(max(size - float(np.sum((2 * P - (U.T @ U) @ Z @ (V.T @ V)) * Z)), 0.0))
 
 
-def _leading_singular_values(operator: Any, count: int, *, tol: float, unit: float) -> FloatArray:
-    """The ``count`` largest singular values, from Lanczos iteration on the smaller Gram operator."""
+def _leading_singular_pairs(
+    operator: Any, count: int, *, tol: float, unit: float, start: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """The ``count`` largest singular values, and the vectors of the shorter side, by Lanczos on the Gram operator."""
     n, m = operator.shape
     if n < m:
-        return _leading_singular_values(operator.T, count, tol=tol, unit=unit)
+        return _leading_singular_pairs(operator.T, count, tol=tol, unit=unit, start=start)
     if m <= max(32, 3 * count):
-        return np.asarray(scipy.linalg.svdvals(operator.matmat(np.eye(m)) / unit))[:count] * unit
+        _, s, Vt = scipy.linalg.svd(operator.matmat(np.eye(m)) / unit, full_matrices=False)
+        return s[:count] * unit, Vt[:count].T
     gram = LinearOperator((m, m), matvec=lambda x: operator.rmatvec(operator.matvec(x) / unit) / unit, dtype=np.float64)
-    start = np.random.default_rng(0).standard_normal(m)
-    if not np.any(gram.matvec(start)):
-        return np.zeros(count)
+    x = np.random.default_rng(0).standard_normal(m)
+    x /= np.linalg.norm(x)
+    if start is not None:  # with some noise: Lanczos never leaves a vector that is exactly singular, leading or not
+        x = start + x / 10
+    if not np.any(gram.matvec(x)):
+        return np.zeros(count), np.eye(m, count)
     try:
-        squares = eigsh(gram, count, tol=tol, v0=start, return_eigenvectors=False)
+        squares, vectors = eigsh(gram, count, tol=tol, v0=x)
     except ArpackNoConvergence as error:  # the operator is rounding error: what was found is as good as any
-        squares = error.eigenvalues if len(error.eigenvalues) == count else np.full(count, _rayleigh(gram, start))
-    return np.asarray(np.sqrt(np.sort(squares)[::-1].clip(min=0.0))) * unit
+        squares, vectors = error.eigenvalues, error.eigenvectors
+        if len(squares) < count:
+            squares, vectors = np.full(count, _rayleigh(gram, x)), np.eye(m, count)
+    order = np.argsort(squares)[::-1]
+    return np.sqrt(squares[order].clip(min=0.0)) * unit, vectors[:, order]
 
 
 def _rayleigh(gram: Any, x: FloatArray) -> float:

@@ -37,7 +37,7 @@ def plot_observation(observation: Observation, *, ax: Axes | None = None, **opti
     -------
     matplotlib.axes.Axes
     """
-    ax = _pyplot().subplots()[1] if ax is None else ax
+    ax = pyplot().subplots()[1] if ax is None else ax
     n, m = observation.shape
     height, width = min(n, CANVAS), min(m, CANVAS)
     canvas = np.full((height, width), np.nan)
@@ -73,7 +73,7 @@ def plot_images(images: Mapping[str, Any], **options: Any) -> Figure:
     down = -(-len(images) // across)
     size = (4.4 * across, 4.4 * down * height / width + 0.3 * down)
     figure: Figure
-    figure, axes = _pyplot().subplots(down, across, figsize=size, squeeze=False, layout="constrained")
+    figure, axes = pyplot().subplots(down, across, figsize=size, squeeze=False, layout="constrained")
     for ax in axes.flat:
         ax.set(xticks=[], yticks=[])
         ax.spines[:].set_visible(False)
@@ -88,7 +88,7 @@ def plot_images(images: Mapping[str, Any], **options: Any) -> Figure:
 
 def sample_photograph() -> Matrix:
     """A photograph that comes with Matplotlib, as grey levels: Grace Hopper, 606 x 512."""
-    plt = _pyplot()
+    plt = pyplot()
     from matplotlib.cbook import get_sample_data
 
     return np.asarray(plt.imread(get_sample_data("grace_hopper.jpg", asfileobj=False)), dtype=float).mean(axis=2)
@@ -98,7 +98,8 @@ def _shrink(index: IndexVector, size: int, pixels: int) -> IndexVector:
     return index * pixels // size
 
 
-def _pyplot() -> Any:
+def pyplot() -> Any:
+    """Matplotlib's pyplot, or an error that says what to install."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:

@@ -13,14 +13,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from ._arrays import to_numpy
 from .exceptions import FileFormatError
 
-__all__ = ["damage_reported", "file_kind", "read_file", "write_file"]
+__all__ = ["damage_reported", "file_kind", "read_file", "write_bytes", "write_file"]
 
 HEADER = "curplus"
 VERSION = 1
@@ -28,19 +28,27 @@ VERSION = 1
 
 def write_file(path: str | PathLike[str], kind: str, arrays: Mapping[str, Any], fields: Mapping[str, Any]) -> None:
     """Write ``arrays`` (those that are not None) and the JSON-able ``fields`` to ``path``, all or nothing."""
-    path = Path(path)
     present = {name: to_numpy(array) for name, array in arrays.items() if array is not None}
     header = {"version": VERSION, "kind": kind, "fields": fields, "arrays": _inventory(present)}
+    described = {HEADER: np.asarray(json.dumps(header, default=lambda number: number.item()))}
+    with _replacing(Path(path)) as stream:
+        np.savez(stream, allow_pickle=False, **described, **present)
+
+
+def write_bytes(path: str | PathLike[str], content: bytes) -> None:
+    """Write ``content`` to ``path``, all or nothing."""
+    with _replacing(Path(path)) as stream:
+        stream.write(content)
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[BinaryIO]:
+    """A stream to a file beside ``path`` that takes its place once it is complete and on the disk."""
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
     temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as stream:
-            np.savez(
-                stream,
-                allow_pickle=False,
-                **{HEADER: np.asarray(json.dumps(header, default=lambda number: number.item()))},
-                **present,
-            )
+            yield stream
             stream.flush()
             os.fsync(stream.fileno())
         temporary.chmod(0o666 & ~_umask())

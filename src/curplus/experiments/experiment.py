@@ -1,0 +1,25 @@
+"""What a figure or table is: which studies it needs, what it takes from them, and how it is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .tables import Rows
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["Experiment"]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A figure or table of the paper."""
+
+    name: str
+    title: str
+    studies: tuple[str, ...]  # names of the studies it is made from
+    table: Callable[[dict[str, Rows]], Rows]  # from the tables of these studies
+    plot: Callable[[Rows], Figure] | None = None  # from its own table

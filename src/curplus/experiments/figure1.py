@@ -1,0 +1,94 @@
+r"""Figure 1: the smallest d and :math:`|\Omega|` that recover a matrix, against r ln r and r² ln r."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..plotting import pyplot
+from .experiment import Experiment
+from .tables import Rows, different, where
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["EXPERIMENT", "Line", "fit", "minima"]
+
+AXES: dict[str, Callable[[int], float]] = {
+    r"$r \ln r$": lambda r: r * math.log(r),
+    r"$r^2 \ln r$": lambda r: r * r * math.log(r),
+}
+SAMPLES = {"d": "smallest d", "entries": r"smallest $|\Omega|$"}
+SOLVERS = {"exact": ("exact solver", "#0072b2", "-"), "gradient": ("gradient, stopped", "#e69f00", "--")}
+
+
+class Line(NamedTuple):
+    """A straight line through points, and the share of their variance that it explains."""
+
+    slope: float
+    intercept: float
+    r_squared: float
+
+
+def table(results: dict[str, Rows]) -> Rows:
+    """The smallest number for each trial."""
+    return results["recovery"]
+
+
+def minima(table: Rows) -> Rows:
+    """The smallest number that serves all trials: the largest of theirs, or -1 if one was not recovered at all."""
+    rows = []
+    for solver in different(table, "solver"):
+        for sample in different(table, "sample"):
+            for n in different(table, "n"):
+                for rank in different(table, "rank"):
+                    needs = [row["smallest"] for row in where(table, solver=solver, sample=sample, n=n, rank=rank)]
+                    smallest = -1 if min(needs) < 0 else max(needs)
+                    rows.append({"solver": solver, "sample": sample, "n": n, "rank": rank, "smallest": smallest})
+    return rows
+
+
+def fit(x: list[float], y: list[float]) -> Line:
+    """The least-squares line."""
+    slope, intercept = np.polyfit(x, y, 1)
+    rest = np.asarray(y) - (slope * np.asarray(x) + intercept)
+    spread = float(np.sum((np.asarray(y) - np.mean(y)) ** 2))
+    return Line(float(slope), float(intercept), 1 - float(np.sum(rest**2)) / spread if spread else 1.0)
+
+
+def plot(table: Rows) -> Figure:
+    """Four panels, as in the paper: d and the number of entries, each against r ln r and r² ln r."""
+    rows = minima(table)
+    figure: Figure
+    figure, axes = pyplot().subplots(2, 2, figsize=(9.5, 7.2), layout="constrained")
+    for line, (sample, name) in zip(axes, SAMPLES.items(), strict=True):
+        for ax, (label, scale) in zip(line, AXES.items(), strict=True):
+            for solver in different(rows, "solver"):
+                _points(ax, where(rows, sample=sample, solver=solver), scale, solver)
+            ax.set(xlabel=label, ylabel=name)
+            ax.legend(fontsize=8)
+            ax.grid(alpha=0.3)
+    for ax, letter in zip(axes.flat, "abcd", strict=True):
+        ax.set_title(f"({letter})", loc="left", fontsize=10)
+    return figure
+
+
+def _points(ax: Any, rows: Rows, scale: Callable[[int], float], solver: str) -> None:
+    name, colour, style = SOLVERS[solver]
+    sizes = sorted(different(rows, "n"))
+    found = [row for row in rows if row["smallest"] > 0]
+    if not found:
+        return
+    x, y = [scale(row["rank"]) for row in found], [float(row["smallest"]) for row in found]
+    areas = [12 + 40 * sizes.index(row["n"]) / max(len(sizes) - 1, 1) for row in found]
+    ax.scatter(x, y, s=areas, facecolors="none", edgecolors=colour, lw=1)
+    line = fit(x, y)
+    ends = np.array([min(x), max(x)])
+    label = f"{name}: slope {line.slope:.3g}, R² = {line.r_squared:.4f}"
+    ax.plot(ends, line.slope * ends + line.intercept, style, color=colour, lw=1.3, label=label)
+
+
+EXPERIMENT = Experiment("figure1", "smallest samples that recover a matrix of exact rank", ("recovery",), table, plot)

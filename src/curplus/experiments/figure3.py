@@ -1,0 +1,27 @@
+r"""Figure 3: :math:`\ell_s` of every method, as columns and rows grow with :math:`\alpha`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .drawing import compared, panels
+from .experiment import Experiment
+from .tables import Rows
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["EXPERIMENT"]
+
+
+def table(results: dict[str, Rows]) -> Rows:
+    """Errors with one portion of entries."""
+    return [row for row in compared(results, "spectral") if row["growth"] in (0, 1)]
+
+
+def plot(table: Rows) -> Figure:
+    """A panel for each matrix and rank, along alpha."""
+    return panels(table, "alpha", norm="spectral", label=r"$\alpha$")
+
+
+EXPERIMENT = Experiment("figure3", "spectral error as columns and rows grow", ("spectra", "comparison"), table, plot)
