@@ -3,7 +3,7 @@ import math
 import numpy as np
 
 import curplus
-from curplus.correction import corrected
+from curplus.correction import RIDGES, corrected, ridge_cores
 
 
 def test_a_wrong_prediction_of_a_low_rank_matrix_is_mended(low_rank):
@@ -42,3 +42,14 @@ def test_too_few_entries_are_not_tried(full_rank):
 def test_samples_of_zeros_are_not_tried():
     seen = curplus.observe(np.zeros((30, 20)), n_columns=3, n_rows=3, n_entries=100, rng=0)
     assert math.isnan(corrected(seen, np.zeros((3, 20)), np.arange(80), np.arange(80, 100))[1])
+
+
+def test_the_core_of_each_ridge_is_that_of_a_solver(rng):
+    left, right = (np.linalg.qr(rng.standard_normal((size, 4))).Q for size in (60, 50))
+    i, j = rng.integers(60, size=300), rng.integers(50, size=300)
+    seen = curplus.Observation(
+        shape=(60, 50), i=i, j=j, values=1e6 * rng.standard_normal(300), weights=rng.uniform(0.5, 2, 300)
+    )
+    for ridge, Z in zip(RIDGES, ridge_cores(left, right, seen), strict=True):
+        expected = curplus.LeastSquares(ridge=ridge).solve(left, right, seen).Z
+        assert np.allclose(Z, expected, rtol=0, atol=1e-10 * np.linalg.norm(expected))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ._arrays import blocks
 from ._typing import IndexVector
 from .bases import leading_basis
-from .core import ConjugateGradient
+from .core.equations import entry_equations
 from .observation import Observation
 
 __all__ = ["corrected"]
@@ -26,6 +26,7 @@ FloatArray = NDArray[np.floating[Any]]
 WIDEST = 20  # most directions on each side: 400 unknowns
 ROUNDING = 1e-12  # a prediction this good is left alone
 RIDGES = (0.01, 0.1, 1.0)
+CACHE = 2**16  # numbers that stay near the processor
 
 
 def corrected(
@@ -55,14 +56,13 @@ def corrected(
     left, right = leading_basis(observation.columns, width), leading_basis(observation.rows.T, width)
     if left.rank == 0 or right.rank == 0:
         return B, math.nan
+    assert left.coefficients is not None
     error = _error_of(observation, B, use)
     before = _error_of(observation, B, check)
     if np.linalg.norm(before.values) <= ROUNDING * np.linalg.norm(observation.values[check]):
         return B, 0.0
     weights = observation.entry_weights[check]
-    candidates = [
-        ConjugateGradient(ridge=ridge, tol=1e-8).solve(left.vectors, right.vectors, error).Z for ridge in RIDGES
-    ]
+    candidates = ridge_cores(left.vectors, right.vectors, error)
     i, j = observation.i[check], observation.j[check]
     after = [before.values - np.sum((left.vectors[i] @ Z) * right.vectors[j], axis=1) for Z in candidates]
     best = int(np.argmin([np.mean(weights * rest**2) for rest in after]))
@@ -74,12 +74,23 @@ def corrected(
     return B + left.coefficients @ candidates[best] @ right.vectors.T, better
 
 
+def ridge_cores(left: FloatArray, right: FloatArray, error: Observation) -> list[FloatArray]:
+    """The core of each ridge: few unknowns, so one Gram matrix and its eigenvectors serve them all."""
+    equations = entry_equations(left, right, error)
+    values, vectors = np.linalg.eigh(equations.gram())
+    slope = vectors.T @ equations.adjoint(equations.target).reshape(-1)
+    scaled = [vectors @ (slope / (values.clip(min=0) + ridge)) for ridge in RIDGES]
+    return [(equations.unit * z.reshape(equations.shape)).astype(left.dtype) for z in scaled]
+
+
 def _error_of(observation: Observation, B: FloatArray, which: IndexVector) -> Observation:
     """The error of the prediction at some entries, as an observation of its own."""
     i, j = observation.i[which], observation.j[which]
-    guess = np.concatenate(
-        [np.sum(observation.columns[i[part]] * B[:, j[part]].T, axis=1) for part in blocks(len(i), len(B))]
-    )
+    # np.take copies an array that is not stored row by row, and would do so for every part
+    C, Bt = np.ascontiguousarray(observation.columns), np.ascontiguousarray(B.T)
+    guess = np.empty(len(i), dtype=np.result_type(C, Bt))
+    for part in blocks(len(i), len(B), most=CACHE):
+        guess[part] = np.vecdot(np.take(C, i[part], axis=0), np.take(Bt, j[part], axis=0))
     weights = None if observation.weights is None else observation.weights[which]
     chances = None if observation.probabilities is None else observation.probabilities[which]
     values = observation.values[which] - guess
