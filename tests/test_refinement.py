@@ -17,8 +17,9 @@ def seen(full_rank):
     )  # fmt: skip
 
 
-def test_every_row_is_its_own_least_squares_problem(seen, rng):
-    V = rng.standard_normal((30, 3))
+@pytest.mark.parametrize("rank", [3, 12])
+def test_every_row_is_its_own_least_squares_problem(seen, rng, rank):
+    V = rng.standard_normal((30, rank))
     U = solve_rows(measured(seen, np.arange(220)), V, ridge=0.1)
     for i in range(40):
         places, values, weights = list(seen.column_index), list(seen.columns[i]), [1.0] * 3
@@ -31,7 +32,7 @@ def test_every_row_is_its_own_least_squares_problem(seen, rng):
                     values.append(seen.values[t])
                     weights.append(seen.weights[t] / seen.weights.mean())
         A, w = V[places], np.array(weights)
-        expected = np.linalg.solve(A.T @ (w[:, None] * A) + 0.1 * np.eye(3), A.T @ (w * np.array(values)))
+        expected = np.linalg.solve(A.T @ (w[:, None] * A) + 0.1 * np.eye(rank), A.T @ (w * np.array(values)))
         assert np.allclose(U[i], expected, atol=1e-10)
 
 

@@ -24,6 +24,9 @@ __all__ = ["Measured", "alternate", "measured"]
 
 FloatArray = NDArray[np.floating[Any]]
 
+PAIRS = 64  # products at a time, so that their sums stay near the processor
+ENOUGH = 200_000  # entries that tell the size of the noise to 1 %
+
 
 class Measured(NamedTuple):
     """What was read of a matrix, each place once, arranged by rows."""
@@ -65,8 +68,11 @@ def solve_rows(seen: Measured, V: FloatArray, ridge: float) -> FloatArray:
     """The left factor (n, r) that fits what was read best, for the right factor ``V`` (m, r)."""
     r = V.shape[1]
     a, b = np.triu_indices(r)
-    pairs, known = V[:, a] * V[:, b], V[seen.crossing]
-    common, whole = (known[:, a] * known[:, b]).sum(axis=0), V.T @ V
+    known, whole = V[seen.crossing], V.T @ V
+    pairs = [(some, _products(V, a[some], b[some])) for some in blocks(len(a), 1, most=PAIRS)]
+    common = _products(known, a, b).sum(axis=0)
+    pair = np.empty((r, r), dtype=np.int64)  # where the product of two columns stands
+    pair[a, b] = pair[b, a] = np.arange(len(a))
     floor = max(ridge, 1e-14 * float(np.trace(whole)) / max(r, 1), np.finfo(float).tiny)  # a row not read stays zero
     target = seen.values @ V + seen.across @ known
     target[seen.whole] = seen.lines @ V
@@ -74,12 +80,22 @@ def solve_rows(seen: Measured, V: FloatArray, ridge: float) -> FloatArray:
     is_whole[seen.whole] = True
     solution: FloatArray = np.empty_like(target)
     for part in blocks(len(target), r * r):
-        gram = np.empty((part.stop - part.start, r, r))
-        gram[:, a, b] = gram[:, b, a] = seen.weights[part] @ pairs + common
+        weights = seen.weights[part].tocsc()  # by columns, a product reads the pairs once
+        sums = np.tile(common, (weights.shape[0], 1))
+        for some, products in pairs:
+            sums[:, some] += weights @ products
+        gram = np.take(sums, pair, axis=1)
         gram[is_whole[part]] = whole
         gram += floor * np.eye(r)
         solution[part] = np.linalg.solve(gram, target[part, :, None])[:, :, 0]
     return solution
+
+
+def _products(V: FloatArray, a: IndexVector, b: IndexVector) -> FloatArray:
+    """Products of the columns ``a`` and ``b``, row by row in memory."""
+    products: FloatArray = np.take(V, a, axis=1)
+    products *= np.take(V, b, axis=1)
+    return products
 
 
 def alternate(
@@ -114,8 +130,9 @@ def alternate(
     root = np.sqrt(np.diag(start.core.Z))
     left, right = start.left.vectors * root, start.right.vectors * root
     best, least = start, _misfit(start.entries, observation, check)
+    some = use if len(use) <= ENOUGH else use[np.random.default_rng(0).integers(len(use), size=ENOUGH)]
     for _ in range(max_sweeps):
-        noise = _misfit(lambda i, j: np.einsum("tk,tk->t", left[i], right[j]), observation, use)  # noqa: B023
+        noise = _misfit(lambda i, j: np.einsum("tk,tk->t", left[i], right[j]), observation, some)  # noqa: B023
         left = solve_rows(by_rows, right, noise / _variance(left))
         right = solve_rows(by_columns, left, noise / _variance(right))
         now = leading_part(left, right, start.rank)
