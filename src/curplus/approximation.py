@@ -100,7 +100,7 @@ def approximate(observation: Observation, rank: int | None = None, *, rng: Rando
         gain = _gain(start, refined, seen, check)
         answer = refined if gain > 2 else start
     used = answer is not start or correction_gain > 2 or not seen.n_rows
-    held_out = check if used else np.union1d(use, check)
+    held_out = check if used else np.sort(np.concatenate([use, check]))
     gains = {"correction_gain": correction_gain, "refinement_gain": gain, "refined": answer is not start}
     choices = _choices(seen, rank, why, skeleton, answer, gains, held_out)
     return _finish(answer, observation, unit, held_out, choices)
@@ -125,10 +125,19 @@ def _split(seen: Observation, rng: np.random.Generator) -> tuple[IndexVector, In
     rows, columns = np.zeros(seen.shape[0], dtype=bool), np.zeros(seen.shape[1], dtype=bool)
     rows[seen.row_index] = columns[seen.column_index] = True
     outside = np.flatnonzero(~(rows[seen.i] | columns[seen.j]))
-    places, place = np.unique(seen.i[outside] * seen.shape[1] + seen.j[outside], return_inverse=True)
-    aside = np.zeros(len(places), dtype=bool)
-    aside[rng.permutation(len(places))[: min(MOST_CHECKED, len(places) // 10)]] = True
-    return outside[~aside[place]], outside[aside[place]]
+    place = seen.i[outside] * seen.shape[1] + seen.j[outside]
+    places = np.sort(place)
+    places = places[np.diff(places, prepend=-1) > 0]
+    chosen = np.sort(rng.permutation(len(places))[: min(MOST_CHECKED, len(places) // 10)])
+    aside = _among(place, places[chosen])
+    return outside[~aside], outside[aside]
+
+
+def _among(x: IndexVector, few: IndexVector) -> NDArray[np.bool_]:
+    """Whether each of ``x`` is one of the ascending ``few``."""
+    bounded = np.append(few, np.iinfo(np.int64).max)
+    found: NDArray[np.bool_] = bounded[np.searchsorted(few, x)] == x
+    return found
 
 
 def _rank(seen: Observation, rank: int | None) -> tuple[int, str]:
