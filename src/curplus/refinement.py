@@ -25,7 +25,7 @@ __all__ = ["Measured", "alternate", "measured"]
 FloatArray = NDArray[np.floating[Any]]
 
 PAIRS = 64  # products at a time, so that their sums stay near the processor
-ENOUGH = 200_000  # entries that tell the size of the noise to 1 %
+ENOUGH = 200_000  # entries that tell the size of the noise to 1 %, or 4 % where its tails are heavy
 
 
 class Measured(NamedTuple):
