@@ -1,14 +1,28 @@
-"""Do intervals of nominal 95 % cover the truth, and are the rest refused? Five matrices, two of them heavy-tailed.
+"""Do intervals of nominal 95 % cover the truth where they are given, and is the rest refused?
 
-Run: python benchmarks/certificate.py [--draws 200] [--data DIR]
+Run: python benchmarks/certificate.py [--draws 200] [--data DIR] [--evidence entries full half rows] [--only NAME ...]
 
-MNIST test digits are used where the data sets are at hand (DIR, or CURPLUS_DATA), scikit-learn's digits otherwise.
+Four benign matrices, three whose errors have long tails, and five whose errors sit in a few places that most samples of
+a few hundred entries miss. Each is observed anew in every draw, and four kinds of evidence judge the answer:
+
+entries   those that approximate sets aside
+full      all entries, of an answer of cur_full, which uses none
+half      one half of the entries, of an answer of cur_plus fitted to the other half
+rows      at least 60 rows, left out from an answer of approximate without any entries
+
+A line passes if the intervals given cover the truth in at least 90 % of cases or, where fewer than 20 of 200 are given,
+if no more than one of 200 is wrong; and in at most 98 % where at least 100 of 200 are given. MNIST test digits are used
+where the data sets are at hand (DIR, or CURPLUS_DATA), scikit-learn's digits otherwise.
 """
 
 import argparse
 import collections
 import os
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from common import versions  # isort: skip
 
@@ -19,61 +33,122 @@ from sklearn.datasets import load_digits
 import curplus
 
 
-def matrices(folder: str | None):
-    """name: (matrix, rank, columns, rows, entries)"""
+class Case(NamedTuple):
+    """A matrix, and how it is observed and approximated."""
+
+    name: str
+    M: np.ndarray
+    rank: int
+    n_columns: int
+    n_rows: int
+    n_entries: int
+
+
+def cases(folder: str | None) -> Iterator[Case]:
     rng = np.random.default_rng(0)
+    shape = (400, 300)
     signal = rng.standard_normal((400, 5)) @ rng.standard_normal((5, 300))
-    yield "low rank + noise", signal + 0.3 * rng.standard_normal(signal.shape), 5, 15, 15, 6000
-    U, V = (np.linalg.qr(rng.standard_normal((k, 300))).Q for k in (400, 300))
-    yield "power law", (U / np.arange(1, 301)) @ V.T, 10, 20, 60, 1500
+    noise = 0.3 * rng.standard_normal(shape)
+    size = (5, 15, 15, 6000)
+    yield Case("low rank + noise", signal + noise, *size)
+    U, V = (np.linalg.qr(rng.standard_normal((k, 300))).Q for k in shape)
+    yield Case("power law", (U / np.arange(1, 301)) @ V.T, 10, 20, 60, 1500)
     digits = load_digits().data
     if folder:
         digits = scipy.sparse.load_npz(Path(folder) / "mnist_t10k.npz").toarray()[:2000].astype(float)
-    yield "digits", digits, 10, 20, 100, 3000
-    yield "Student noise, t(3)", signal + 0.5 * rng.standard_t(3, signal.shape), 5, 15, 15, 6000
+    yield Case("digits", digits, 10, 20, 100, 3000)
+    yield Case("Laplace noise", signal + rng.laplace(scale=0.3, size=shape), *size)
+    yield Case("Student noise, t(5)", signal + 0.5 * rng.standard_t(5, shape), *size)
+    yield Case("Student noise, t(3)", signal + 0.5 * rng.standard_t(3, shape), *size)
+    sign = rng.choice([-1, 1], shape)
+    yield Case("lognormal noise, sigma 2", signal + 0.1 * sign * rng.lognormal(0, 2, shape), *size)
+    yield Case("1 in 1000 is 100 times larger", signal + noise * np.where(rng.random(shape) < 1e-3, 100, 1), *size)
+    giant, block = signal + noise, signal + noise
+    giant[7] = rng.normal(scale=30, size=300)
+    yield Case("one giant row", giant, *size)
+    block[:20, :20] += rng.normal(scale=10, size=(20, 20))
+    yield Case("a block of large errors", block, *size)
+    spikes = np.zeros((600, 500))
+    spikes.ravel()[rng.choice(spikes.size, 3000, replace=False)] = 1 + rng.pareto(1.5, 3000)
+    yield Case("sparse spikes", spikes, 5, 25, 60, 8000)
     words, topics = rng.pareto(1.2, (2000, 1)), rng.gamma(0.3, size=(2000, 5)) @ rng.gamma(0.3, size=(5, 600))
-    yield "word counts", rng.poisson(0.05 * words * topics).astype(float), 5, 30, 100, 10_000
+    yield Case("word counts", rng.poisson(0.05 * words * topics).astype(float), 5, 30, 100, 10_000)
 
 
-parser = argparse.ArgumentParser(description=__doc__)
-parser.add_argument("--draws", type=int, default=200)
-parser.add_argument("--data", default=os.environ.get("CURPLUS_DATA"))
-parser.add_argument("--evidence", nargs="+", default=["entries", "rows"])
-parser.add_argument("--only", nargs="+", help="names of matrices, or the beginnings of them")
-options = parser.parse_args()
-print(versions())
-print("| matrix | evidence wanted | given | covered | mean half-width | median estimate / truth | refused because |")
-print("|---|---|---|---|---|---|---|")
-failures = 0
-for name, M, rank, d1, d2, n_entries in matrices(options.data):
-    if options.only and not name.startswith(tuple(options.only)):
-        continue
-    for wanted in options.evidence:
-        given = covered = 0
-        widths, ratios = [], []
-        reasons: collections.Counter[str] = collections.Counter()
-        for seed in range(options.draws):
-            count = n_entries if wanted == "entries" else 0
-            seen = curplus.observe(M, n_columns=d1, n_rows=d2, n_entries=count, rng=seed)
-            answer = curplus.approximate(seen, rank)
-            truth = np.linalg.norm(M - answer.to_array())
-            certificate = curplus.certify(answer, seen)
-            ratios.append(certificate.error / truth)
-            if certificate.interval is None:
-                words_only = "".join(c for c in certificate.reason.split(";")[0] if not c.isdigit() and c != "%")
-                reasons[" ".join(words_only.split())] += 1
-                continue
-            low, high = certificate.interval
-            given += 1
-            covered += low <= truth <= high
-            widths.append((high - low) / 2 / truth)
-        share = f"{covered / given:.1%}" if given else ""
-        failures += given >= 40 and not 0.90 <= covered / given <= 0.98
-        why = "; ".join(f"{count} x {reason}" for reason, count in reasons.most_common(2))
-        half = f"{np.mean(widths):.1%}" if widths else ""
-        print(
-            f"| {name} | {wanted} | {given} of {options.draws} | {share} | {half} | {np.median(ratios):.3f} | {why} |",
-            flush=True,
-        )
-print(f"{failures} coverages outside 90 to 98 %, of those with at least 40 intervals")
-raise SystemExit(failures > 0)
+Answer = tuple[curplus.Factorization, curplus.Observation]
+
+
+def by_entries(case: Case, seed: int) -> Answer:
+    seen = observe(case, case.n_entries, seed)
+    return curplus.approximate(seen, case.rank), seen
+
+
+def by_all_entries(case: Case, seed: int) -> Answer:
+    seen = observe(case, case.n_entries, seed)
+    return curplus.cur_full(case.M, seen, case.rank), seen
+
+
+def by_half_the_entries(case: Case, seed: int) -> Answer:
+    seen = observe(case, case.n_entries, seed)
+    fit, held = np.array_split(np.random.default_rng(seed).permutation(case.n_entries), 2)
+    half = replace(seen, i=seen.i[fit], j=seen.j[fit], values=seen.values[fit])
+    answer = curplus.cur_plus(half, case.rank)
+    return curplus.Factorization(answer.left, answer.core, answer.right, held_out=held), seen
+
+
+def by_rows(case: Case, seed: int) -> Answer:
+    seen = observe(case._replace(n_rows=max(case.n_rows, 60)), 0, seed)
+    return curplus.approximate(seen, case.rank), seen
+
+
+def observe(case: Case, n_entries: int, seed: int) -> curplus.Observation:
+    return curplus.observe(case.M, n_columns=case.n_columns, n_rows=case.n_rows, n_entries=n_entries, rng=seed)
+
+
+EVIDENCE = {"entries": by_entries, "full": by_all_entries, "half": by_half_the_entries, "rows": by_rows}
+
+
+def measure(case: Case, make: Callable[[Case, int], Answer], draws: int) -> tuple[str, bool]:
+    """One line of the table, and whether it passes."""
+    given = covered = 0
+    widths = []
+    reasons: collections.Counter[str] = collections.Counter()
+    for seed in range(draws):
+        answer, seen = make(case, seed)
+        certificate = curplus.certify(answer, seen)
+        if certificate.interval is None:
+            reasons[re.sub(r"\d+(\.\d+)?", "N", certificate.reason.split(";")[0])] += 1
+            continue
+        low, high = certificate.interval
+        truth = float(np.linalg.norm(case.M - answer.to_array()))
+        given += 1
+        covered += low <= truth <= high
+        widths.append((high - low) / truth)
+    passed = covered >= 0.9 * given if given >= draws / 10 else given - covered <= max(1, draws / 200)
+    if given >= draws / 2:
+        passed &= covered <= 0.98 * given
+    share = f"{covered / given:.1%}" if given else ""
+    width = f"{np.mean(widths):.1%}" if widths else ""
+    why = "; ".join(f"{count} x {reason}" for reason, count in reasons.most_common(1))
+    return f"{given} of {draws} | {covered} | {share} | {width} | {why}", bool(passed)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--draws", type=int, default=200)
+    parser.add_argument("--data", default=os.environ.get("CURPLUS_DATA"))
+    parser.add_argument("--evidence", nargs="+", default=list(EVIDENCE), choices=list(EVIDENCE))
+    parser.add_argument("--only", nargs="+", default=[""], help="names of matrices, or the beginnings of them")
+    options = parser.parse_args()
+    print(versions())
+    print("| matrix | evidence | given | covered | coverage | mean width / truth | most frequent refusal | passed |")
+    print("|---|---|---|---|---|---|---|---|")
+    failures = 0
+    for case in cases(options.data):
+        if case.name.startswith(tuple(options.only)):
+            for evidence in options.evidence:
+                line, passed = measure(case, EVIDENCE[evidence], options.draws)
+                failures += not passed
+                print(f"| {case.name} | {evidence} | {line} | {'yes' if passed else 'NO'} |", flush=True)
+    print(f"{failures} lines fail")
+    raise SystemExit(failures > 0)

@@ -118,17 +118,22 @@ def test_unequal_chances_are_accounted_for(low_rank, rng):
     ("change", "reason"),
     [
         ("few", "rests on too few of the held-out entries"),
-        ("spike", "too few of the held-out entries|squared error, and 3% is the most to trust"),
+        ("spike", "rests on too few of the held-out entries: 1 in effect, and it takes 100"),
+        ("tail", r"fall off so slowly \(index 1.\d, below 2.5\)"),
         ("given", "how the entries were chosen is not known"),
         ("zero", "all errors of the .* held-out entries are zero"),
     ],
 )
 def test_an_interval_that_could_be_wrong_is_refused_with_the_reason(noisy, change, reason):
-    _, seen, approx = noisy(n_entries=40 if change == "few" else 3000)
+    M, seen, approx = noisy(n_entries=40 if change == "few" else 3000)
     if change == "spike":
         values = np.array(seen.values)
         values[approx.held_out[0]] += 1000.0
         seen = replace(seen, values=values)
+    elif change == "tail":
+        M = M + 0.5 * np.random.default_rng(0).standard_t(3, M.shape)
+        seen = curplus.observe(M, n_columns=12, n_rows=12, n_entries=6000, rng=0)
+        approx = curplus.cur_full(M, seen, 4)
     elif change == "given":
         seen = replace(seen, drawn=("given", "given", "given"))
     elif change == "zero":
@@ -138,6 +143,55 @@ def test_an_interval_that_could_be_wrong_is_refused_with_the_reason(noisy, chang
     assert certificate.interval is None
     assert __import__("re").search(reason, certificate.reason)
     assert "no interval" in certificate.verdict or "nothing can be said" in certificate.verdict
+
+
+def large_errors(where):
+    """A low-rank matrix under noise with errors 100 times as large in a few places."""
+    rng = np.random.default_rng(1)
+    scale = np.ones((300, 200))
+    if where == "scattered":
+        scale[rng.random(scale.shape) < 1e-3] = 100
+    elif where == "a row":
+        scale[7] = 100
+    else:
+        scale[:15, :15] = 100
+    noise = 0.3 * scale * rng.standard_normal(scale.shape)
+    return rng.standard_normal((300, 4)) @ rng.standard_normal((4, 200)) + noise
+
+
+@pytest.mark.parametrize("where", ["scattered", "a row", "a block"])
+def test_large_errors_that_the_held_out_entries_miss_are_seen_elsewhere(where):
+    M = large_errors(where)
+    missed = 0
+    for seed in range(30):
+        seen = curplus.observe(M, n_columns=15, n_rows=15, n_entries=4000, rng=seed)
+        answer = curplus.cur_full(M, seen, 4)
+        aside = np.random.default_rng(seed).permutation(4000)[:400]
+        few = curplus.Factorization(answer.left, answer.core, answer.right, held_out=np.sort(aside))
+        certificate = curplus.certify(few, seen)
+        low, high = certificate.interval or (0.0, math.inf)
+        assert low <= np.linalg.norm(M - answer.to_array()) <= high
+        missed += "judged by the" in certificate.reason
+    assert missed >= 5
+
+
+def test_a_giant_row_that_was_not_sampled_is_seen_on_the_columns():
+    M = large_errors("a row")
+    for seed in range(3):
+        seen = curplus.observe(M, n_columns=20, n_rows=90, n_entries=0, rng=seed)
+        if 7 not in seen.row_index:
+            certificate = curplus.certify(curplus.approximate(seen, 4), seen)
+            assert "too few of the left-out rows: judged by the sampled columns" in certificate.reason
+
+
+def test_unequal_errors_on_sampled_rows_widen_the_interval(noisy):
+    M, seen, _ = noisy(n_entries=6000)
+    full = curplus.cur_full(M, seen, 4)
+    read_twice = np.union1d(seen.column_index, seen.j[np.isin(seen.i, seen.row_index)])
+    rows = np.array(seen.rows)
+    rows[:, np.setdiff1d(np.arange(200), read_twice)] += 1.0
+    plain, wider = (curplus.certify(full, x) for x in (seen, replace(seen, rows=rows)))
+    assert np.diff(np.log(wider.interval)) > 1.1 * np.diff(np.log(plain.interval))
 
 
 def test_repeated_places_count_once(noisy):

@@ -3,14 +3,16 @@ r"""How good an answer is, from entries and rows it did not see.
 The error on the sampled rows and columns is known. What it is elsewhere can be estimated from entries that the fit did
 not use: their mean squared error, times the number of places that were never read, is what the rest contributes. Where
 there are none, rows can be left out and predicted. Either is an average over a sample, and an interval for it means
-something only as long as no few numbers decide it: on heavy-tailed errors it is refused, with the reason.
+something only as long as no few numbers decide it. A sample of hundreds can miss what decides; the errors on everything
+else that was read, often a hundred times as many, are witnesses to it. Where they or the sample itself show heavy tails
+the interval is refused, with the reason.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy.special
@@ -31,8 +33,8 @@ __all__ = ["Certificate", "certify"]
 FloatArray = NDArray[np.floating[Any]]
 
 FEWEST = {"held-out entries": 100, "left-out rows": 50}  # how many must share an average that is given an interval
-LARGEST_SHARE = {"held-out entries": 0.03, "left-out rows": 0.05}  # most that one of them may contribute
-HEAVIEST = 2.0  # least power with which the largest of them must fall off
+SLOWEST = 2.5  # least power with which the largest squared errors must fall off: 2 makes a variance, the rest is safety
+LARGEST = 100  # how many of them show it
 ROW_CAUTION = 1.15  # standard errors from left-out rows are stretched: rows share their fits
 FOLDS = 10
 
@@ -77,7 +79,7 @@ class Certificate:
         return "\n".join(f"{name}: {value}" for name, value in lines.items())
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Which share of the squared errors the largest ones make up: an interval is given while none stands out.
+        """Which share of the squared errors the largest ones make up: an interval is given while few do not decide.
 
         Parameters
         ----------
@@ -96,8 +98,8 @@ class Certificate:
         share = np.sort(self.squares)[::-1] / max(float(np.sum(self.squares)), np.finfo(float).tiny)
         rank = np.arange(1, len(share) + 1)
         ax.loglog(rank, share, color="#0072b2", lw=2, label="share of each squared error, largest first")
-        guard = LARGEST_SHARE.get(self.evidence, 1.0)
-        ax.axhline(guard, color="#d55e00", ls="--", label=f"guard: {guard:.0%}")
+        fewest = FEWEST.get(self.evidence, 1)
+        ax.axhline(1 / fewest, color="#d55e00", ls="--", label=f"share of each if {fewest} made up the sum")
         positive = share[share > 0]
         if len(positive):
             ax.set_ylim(max(positive.min(), positive.max() * 1e-6) / 2, 1.0)
@@ -134,12 +136,19 @@ def certify(factorization: Factorization, observation: Observation, *, level: fl
     answer of :func:`curplus.approximate` and rows drawn uniformly, tenths of the rows are left out, the fit is repeated
     and predicts them; that errs a little on the safe side, since it has fewer rows.
 
-    The interval is one for the logarithm of the mean of the squares q, which suits skewed sums, with Student's t and a
-    quarter of :math:`s = (\sum q)^2 / \sum q^2` degrees of freedom, where s is the number of squares that effectively
-    share the sum; the standard error from rows is stretched by 1.15, since they share their fits. It is refused where
-    s is below 100 (50 for rows), where one square has more than 3 % of the sum (5 % for rows), or where the largest
-    twentieth falls off so slowly (Hill's index, less its standard error, below 2) that the variance may not exist: what
-    was not drawn may hold more than what was.
+    The interval is one for the logarithm of the mean of the squares q, which suits skewed sums. Its width follows from
+    :math:`s = (\sum q)^2 / \sum q^2`, the number of squares that effectively share the sum, with Student's t of s / 4
+    degrees of freedom. A few hundred squares often miss the giant ones that decide the truth, so everything else that
+    was read is asked as well: s is the least of the value above and of :math:`h \bar q^2 / \overline{w^2}`, with w the
+    squared errors on the sampled rows, on the sampled columns, and at the entries that were fitted (for left-out rows:
+    the sums over the sampled columns). It is what s would be if the h squares were as unequal as those.
+
+    The interval is refused where s is below 100 (50 for rows), or where the largest squares of all these together fall
+    off more slowly than the power 2.5 (Hill's index of the largest 100, or the largest twentieth if that is less):
+    below 2 there is no variance to speak of, and 2 cannot be told from 2.5. Errors that sit in so few places that
+    nothing that was read shows any of them cannot be guarded against: to be seen in all but one of 200 samples, they
+    must be expected at five of the places that were read. The standard error from rows is stretched by 1.15, since they
+    share their fits.
 
     Examples
     --------
@@ -172,6 +181,14 @@ def certify(factorization: Factorization, observation: Observation, *, level: fl
     return chosen
 
 
+class _Average(NamedTuple):
+    """How far to trust an average of squares."""
+
+    sharing: float  # how many of them share it, in effect
+    spread: float  # relative standard error
+    reason: str  # why there can be no interval; empty where there can
+
+
 class _Residual:
     """The error where it is known, and the part of the matrix where it is not."""
 
@@ -180,17 +197,29 @@ class _Residual:
         n, m = observation.shape
         known_rows, known_columns = np.zeros(n, dtype=bool), np.zeros(m, dtype=bool)
         known_rows[observation.row_index] = known_columns[observation.column_index] = True
-        rows = to_numpy(observation.rows) - to_numpy(answer.rows(observation.row_index))
-        columns = to_numpy(observation.columns) - to_numpy(answer.columns(observation.column_index))
         self.outside = ~(known_rows[observation.i] | known_columns[observation.j])
+        self.unseen_rows = ~known_rows
         self.n_rest = (n - observation.n_rows) * (m - observation.n_columns)
-        self.unit = max(float(np.abs(to_numpy(part)).max(initial=0)) for part in
-                        (observation.rows, observation.columns, observation.values)) or 1.0  # fmt: skip
-        self.known = (_sum(rows, self.unit) + _sum(columns[~known_rows], self.unit)) * 1.0
-        self.known_matrix = _sum(to_numpy(observation.rows), self.unit) + _sum(
-            to_numpy(observation.columns)[~known_rows], self.unit
+        parts = [to_numpy(part) for part in (observation.rows, observation.columns, observation.values)]
+        self.unit = max(float(np.abs(part).max(initial=0)) for part in parts) or 1.0
+        rows = self._scaled(parts[0], to_numpy(answer.rows(observation.row_index)))
+        columns = self._scaled(parts[1], to_numpy(answer.columns(observation.column_index)))
+        self.row_squares, self.column_squares = rows**2, columns**2
+        self.known = float(np.sum(self.row_squares) + np.sum(self.column_squares[~known_rows]))
+        self.known_matrix = float(
+            np.sum(self._scaled(parts[0]) ** 2) + np.sum(self._scaled(parts[1])[~known_rows] ** 2)
         )
-        self.spectral = max(_spectral(rows / self.unit), _spectral(columns / self.unit)) * self.unit
+        self.spectral = max(_spectral(rows), _spectral(columns)) * self.unit
+
+    def _scaled(self, values: FloatArray, guess: FloatArray | float = 0.0) -> FloatArray:
+        scaled: FloatArray = (np.asarray(values, dtype=np.float64) - guess) / self.unit
+        return scaled
+
+    def squares_at(self, which: IndexVector) -> FloatArray:
+        """Squared errors at some of the scattered entries, in units."""
+        i, j = self.observation.i[which], self.observation.j[which]
+        values = to_numpy(self.observation.values)[which]
+        return self._scaled(values, to_numpy(self.answer.entries(i, j))) ** 2
 
     def held_out(self) -> IndexVector:
         """Entries that the fit did not see, outside the sampled lines; each place once, if all had the same chance."""
@@ -201,14 +230,14 @@ class _Residual:
         return held[np.unique(place, return_index=True)[1]]
 
     def certificate(
-        self, rest: float, spread: float, squares: FloatArray, evidence: str, level: float, reason: str, **more: Any
+        self, rest: float, average: _Average, squares: FloatArray, evidence: str, level: float, **more: Any
     ) -> Certificate:
-        """A certificate for the estimate ``rest`` of the squares outside, with its relative standard error."""
+        """A certificate for the estimate ``rest`` of the squares outside."""
         error = math.sqrt(self.known + rest) * self.unit
         interval = None
-        if not reason:
-            freedom = max(_sharing(squares) / 4, 1.0)
-            reach = math.exp(spread * float(scipy.special.stdtrit(freedom, (1 + level) / 2)))
+        if not average.reason:
+            freedom = max(average.sharing / 4, 1.0)
+            reach = math.exp(average.spread * float(scipy.special.stdtrit(freedom, (1 + level) / 2)))
             low, high = (math.sqrt(self.known + rest * factor) * self.unit for factor in (1 / reach, reach))
             interval = (low, high)
         matrix = math.sqrt(self.known_matrix + self._matrix_outside())
@@ -217,7 +246,7 @@ class _Residual:
             relative_error=error / (matrix * self.unit) if matrix else math.nan,
             interval=interval,
             level=level,
-            reason=reason,
+            reason=average.reason,
             evidence=evidence,
             lower_bound=more.pop("lower_bound", math.sqrt(self.known) * self.unit),
             spectral_lower_bound=self.spectral,
@@ -227,7 +256,7 @@ class _Residual:
         )
 
     def nothing(self, level: float, reason: str) -> Certificate:
-        return self.certificate(math.nan, math.nan, np.empty(0), "none", level, reason)
+        return self.certificate(math.nan, _Average(math.nan, math.nan, reason), np.empty(0), "none", level)
 
     def _matrix_outside(self) -> float:
         """Sum of squares of the matrix where no line was read, from the entries there or, without them, the lines."""
@@ -244,22 +273,27 @@ def _by_entries(seen: _Residual, level: float) -> Certificate:
     observation, held = seen.observation, seen.held_out()
     if not len(held):
         return seen.nothing(level, "no entry was kept out of the fit")
-    values = to_numpy(observation.values)[held] / seen.unit
-    guess = to_numpy(seen.answer.entries(observation.i[held], observation.j[held])) / seen.unit
-    squares = (values - guess) ** 2
-    weights = observation.inverse_chances[held]
-    mean = float(np.average(squares, weights=weights))
-    influence = weights * (squares - mean) / np.mean(weights)
+    squares = seen.squares_at(held)
+    weights = observation.inverse_chances[held] / np.mean(observation.inverse_chances[held])
+    mean = float(np.mean(weights * squares))
+    fitted = np.setdiff1d(np.flatnonzero(seen.outside), seen.answer.held_out)
+    witnesses = {
+        "sampled rows": seen.row_squares.ravel(),
+        "sampled columns": seen.column_squares.ravel(),
+        "fitted entries": seen.squares_at(fitted),
+    }
+    sharing, reason = _trust(weights * squares, witnesses, "held-out entries", count=_sharing(weights))
     drawn_once = 1 - len(held) / max(seen.n_rest, 1) if observation.probabilities is None else 1.0
-    spread = math.sqrt(max(drawn_once, 0.0) * float(np.mean(influence**2)) / len(held)) / mean if mean > 0 else math.nan
-    reason = _how_drawn(observation) or _heavy_tail(weights * squares, "held-out entries")
+    variance = max(
+        float(np.mean((weights * (squares - mean)) ** 2)) / len(held) / mean**2 if mean > 0 else math.nan,
+        1 / sharing - 1 / _sharing(weights),
+    )
     return seen.certificate(
         seen.n_rest * mean,
-        spread,
+        _Average(sharing, math.sqrt(max(drawn_once, 0.0) * variance), _how_drawn(observation) or reason),
         squares * seen.unit**2,
         "held-out entries",
         level,
-        reason,
         lower_bound=math.sqrt(seen.known + float(np.sum(squares))) * seen.unit,
         entries_to_halve=3 * len(held),
     )
@@ -271,20 +305,32 @@ def _how_drawn(observation: Observation) -> str:
     return "how the entries were chosen is not known, so they may not speak for the rest (observe draws uniformly)"
 
 
-def _heavy_tail(squares: FloatArray, what: str) -> str:
-    """Why an average of ``squares`` cannot be trusted; empty where it can."""
-    total = float(np.sum(squares))
-    if total == 0:
-        return f"all errors of the {len(squares)} {what} are zero, which says nothing of those that were not drawn"
-    sharing, largest, index = _sharing(squares), float(np.max(squares)) / total, _tail_index(squares)
+def _trust(squares: FloatArray, witnesses: dict[str, FloatArray], what: str, *, count: float) -> tuple[float, str]:
+    """How many of ``squares`` share their average in effect, and why it cannot be trusted; empty where it can.
+
+    ``witnesses`` are squared errors at other places, ``count`` is the number of squares if all had the same chance.
+    """
+    mean = float(np.mean(squares))
+    if mean == 0:
+        return 1.0, f"all errors of the {len(squares)} {what} are zero, which says nothing of those that were not drawn"
+    in_effect = {"": _sharing(squares)} | {
+        f"judged by the {where}, ": count / float(np.mean((others / mean) ** 2))
+        for where, others in witnesses.items()
+        if np.any(others)
+    }
+    judge = min(in_effect, key=lambda where: in_effect[where])
+    sharing, index = in_effect[judge], _tail_index(np.concatenate([squares, *witnesses.values()]))
+    reason = ""
     if sharing < FEWEST[what]:
-        return f"the error rests on too few of the {what}: {sharing:.0f} in effect, and it takes {FEWEST[what]}"
-    if largest > LARGEST_SHARE[what]:
-        most = LARGEST_SHARE[what]
-        return f"one of the {what} has {largest:.0%} of the squared error, and {most:.0%} is the most to trust"
-    if index < HEAVIEST:
-        return f"the largest squared errors of the {what} fall off too slowly (index {index:.1f}, below {HEAVIEST:g})"
-    return ""
+        reason = (
+            f"the error rests on too few of the {what}: {judge}{sharing:.0f} in effect, and it takes {FEWEST[what]}"
+        )
+    elif index < SLOWEST:
+        reason = (
+            f"the largest squared errors fall off so slowly (index {index:.1f}, below {SLOWEST:g}) that those not "
+            "drawn may hold more than all that were"
+        )
+    return sharing, reason
 
 
 def _sharing(squares: FloatArray) -> float:
@@ -294,14 +340,11 @@ def _sharing(squares: FloatArray) -> float:
 
 
 def _tail_index(squares: FloatArray) -> float:
-    """Hill's estimate of the power with which the largest twentieth falls off, less its standard error.
-
-    The variance is finite above 2.
-    """
-    top = np.sort(squares)[::-1][: max(10, len(squares) // 20) + 1]
-    top = top[top > 0]
-    excess = np.log(top[:-1] / top[-1]) if len(top) > 1 else np.zeros(1)
-    return (1 - 1 / math.sqrt(len(excess))) / float(np.mean(excess)) if np.any(excess > 0) else math.inf
+    """Hill's estimate of the power with which the largest squares fall off."""
+    size = min(LARGEST, max(10, len(squares) // 20), len(squares) - 1)
+    top = np.partition(squares, len(squares) - size - 1)[len(squares) - size - 1 :]
+    excess = np.log(top[top > 0] / np.min(top[top > 0]))
+    return (len(excess) - 1) / float(np.sum(excess)) if np.any(excess > 0) else math.inf
 
 
 def _by_rows(seen: _Residual, level: float) -> Certificate:
@@ -314,16 +357,16 @@ def _by_rows(seen: _Residual, level: float) -> Certificate:
         return seen.nothing(level, "too few rows were read to leave any out")
     errors = _left_out_errors(observation, max(answer.choices.rank, 1)) / seen.unit
     squares = np.sum(errors**2, axis=1)
-    mean = float(np.mean(squares))
-    spread = ROW_CAUTION * float(np.std(squares, ddof=1)) / math.sqrt(len(squares)) / mean if mean > 0 else math.nan
-    unseen = observation.shape[0] - observation.n_rows
+    unseen, width = observation.shape[0] - observation.n_rows, errors.shape[1]
+    across = np.sum(seen.column_squares[seen.unseen_rows], axis=1) * (width / observation.n_columns)
+    sharing, reason = _trust(squares, {"sampled columns": across}, "left-out rows", count=len(squares))
+    spread = ROW_CAUTION * math.sqrt(max(1 / sharing - 1 / len(squares), 0.0))
     return seen.certificate(
-        unseen * mean,
-        spread,
+        unseen * float(np.mean(squares)),
+        _Average(sharing, spread, reason),
         squares * seen.unit**2,
         "left-out rows",
         level,
-        _heavy_tail(squares, "left-out rows"),
         spectral_estimate=math.sqrt(unseen / observation.n_rows) * _spectral(errors) * seen.unit,
     )
 
@@ -341,10 +384,6 @@ def _left_out_errors(observation: Observation, rank: int) -> FloatArray:
         guess = to_numpy(approximate(fewer, rank).rows(observation.row_index[fold]))
         errors[fold] = (rows[fold] - guess)[:, outside]
     return errors
-
-
-def _sum(x: FloatArray, unit: float) -> float:
-    return float(np.sum((x / unit) ** 2))
 
 
 def _spectral(x: FloatArray) -> float:
