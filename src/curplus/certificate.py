@@ -143,12 +143,13 @@ def certify(factorization: Factorization, observation: Observation, *, level: fl
     squared errors on the sampled rows, on the sampled columns, and at the entries that were fitted (for left-out rows:
     the sums over the sampled columns). It is what s would be if the h squares were as unequal as those.
 
-    The interval is refused where s is below 100 (50 for rows), or where the largest squares of all these together fall
-    off more slowly than the power 2.5 (Hill's index of the largest 100, or the largest twentieth if that is less):
-    below 2 there is no variance to speak of, and 2 cannot be told from 2.5. Errors that sit in so few places that
-    nothing that was read shows any of them cannot be guarded against: to be seen in all but one of 200 samples, they
-    must be expected at five of the places that were read. The standard error from rows is stretched by 1.15, since they
-    share their fits.
+    The interval is refused where s is below 100 (50 for rows), or where the largest squares fall off more slowly than
+    the power 2.5 (Hill's index of the largest 100 among all that exceed the upper twentieth of q): below 2 there is no
+    variance to speak of, and samples of this size do not tell 2 from 2.5. The standard error from rows is stretched by
+    1.15, since they share their fits.
+
+    Errors that sit in so few places that nothing which was read shows them cannot be guarded against: to be seen in all
+    but one of 200 samples, they must be expected at five of the places that were read.
 
     Examples
     --------
@@ -319,7 +320,7 @@ def _trust(squares: FloatArray, witnesses: dict[str, FloatArray], what: str, *, 
         if np.any(others)
     }
     judge = min(in_effect, key=lambda where: in_effect[where])
-    sharing, index = in_effect[judge], _tail_index(np.concatenate([squares, *witnesses.values()]))
+    sharing, index = in_effect[judge], _tail_index(squares, np.concatenate(list(witnesses.values())))
     reason = ""
     if sharing < FEWEST[what]:
         reason = (
@@ -339,10 +340,14 @@ def _sharing(squares: FloatArray) -> float:
     return 1 / max(float(np.sum(shares**2)), np.finfo(float).tiny)
 
 
-def _tail_index(squares: FloatArray) -> float:
-    """Hill's estimate of the power with which the largest squares fall off."""
-    size = min(LARGEST, max(10, len(squares) // 20), len(squares) - 1)
-    top = np.partition(squares, len(squares) - size - 1)[len(squares) - size - 1 :]
+def _tail_index(squares: FloatArray, witnesses: FloatArray) -> float:
+    """Hill's estimate of the power with which the largest squares fall off.
+
+    They are the largest of those beyond the upper twentieth of ``squares``: smaller witnesses have nothing to add.
+    """
+    size = min(max(10, len(squares) // 20), len(squares) - 1)
+    pool = np.concatenate([squares, witnesses])
+    top = np.sort(pool[pool >= np.sort(squares)[-size - 1]])[-LARGEST - 1 :]
     excess = np.log(top[top > 0] / np.min(top[top > 0]))
     return (len(excess) - 1) / float(np.sum(excess)) if np.any(excess > 0) else math.inf
 
