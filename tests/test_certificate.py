@@ -63,13 +63,15 @@ def test_a_higher_level_makes_a_wider_interval(noisy):
     assert wide[0] < narrow[0] < narrow[1] < wide[1]
 
 
-def test_entries_used_in_the_fit_never_count(noisy):
+def test_entries_used_in_the_fit_never_count_in_the_estimate(noisy):
     _, seen, approx = noisy()
     blind = curplus.Factorization(approx.left, approx.core, approx.right, held_out=approx.held_out)
     used = np.setdiff1d(np.arange(seen.n_entries), approx.held_out)
     values = np.array(seen.values)
     values[used[outside_lines(seen)[used]]] += 100.0
-    assert curplus.certify(blind, replace(seen, values=values)).error == curplus.certify(blind, seen).error
+    spoilt, plain = (curplus.certify(blind, x) for x in (replace(seen, values=values), seen))
+    assert spoilt.error == pytest.approx(plain.error, rel=1e-12)
+    assert "judged by the fitted entries" in spoilt.reason
     plus = curplus.certify(curplus.cur_plus(seen, 4), seen)
     assert math.isnan(plus.error)
     assert plus.interval is None
@@ -192,6 +194,15 @@ def test_unequal_errors_on_sampled_rows_widen_the_interval(noisy):
     rows[:, np.setdiff1d(np.arange(200), read_twice)] += 1.0
     plain, wider = (curplus.certify(full, x) for x in (seen, replace(seen, rows=rows)))
     assert np.diff(np.log(wider.interval)) > 1.1 * np.diff(np.log(plain.interval))
+
+
+def test_witnesses_that_were_fitted_exactly_do_not_stand_in_the_way(rng):
+    M = np.sqrt(rng.uniform(size=(2000, 1))) * rng.standard_normal((2000, 100))
+    seen = curplus.observe(M, n_columns=20, n_rows=120, n_entries=0, rng=0)
+    approx = curplus.approximate(seen, 100)
+    certificate = curplus.certify(approx, seen)
+    assert certificate.lower_bound < 1e-10 * certificate.error
+    assert certificate.interval[0] <= np.linalg.norm(M - approx.to_array()) <= certificate.interval[1]
 
 
 def test_repeated_places_count_once(noisy):

@@ -144,9 +144,10 @@ def certify(factorization: Factorization, observation: Observation, *, level: fl
     the sums over the sampled columns). It is what s would be if the h squares were as unequal as those.
 
     The interval is refused where s is below 100 (50 for rows), or where the largest squares fall off more slowly than
-    the power 2.5 (Hill's index of the largest 100 among all that exceed the upper twentieth of q): below 2 there is no
-    variance to speak of, and samples of this size do not tell 2 from 2.5. The standard error from rows is stretched by
-    1.15, since they share their fits.
+    the power 2.5 (Hill's index of the largest 100 squared errors among all these, the single ones of left-out rows
+    included, that exceed the upper twentieth of what was held or left out): below 2 there is no variance to speak of,
+    and samples of this size do not tell 2 from 2.5. The standard error from rows is stretched by 1.15, since they share
+    their fits.
 
     Errors that sit in so few places that nothing which was read shows them cannot be guarded against: to be seen in all
     but one of 200 samples, they must be expected at five of the places that were read.
@@ -283,7 +284,8 @@ def _by_entries(seen: _Residual, level: float) -> Certificate:
         "sampled columns": seen.column_squares.ravel(),
         "fitted entries": seen.squares_at(fitted),
     }
-    sharing, reason = _trust(weights * squares, witnesses, "held-out entries", count=_sharing(weights))
+    index = _tail_index(weights * squares, *witnesses.values())
+    sharing, reason = _trust(weights * squares, witnesses, "held-out entries", count=_sharing(weights), index=index)
     drawn_once = 1 - len(held) / max(seen.n_rest, 1) if observation.probabilities is None else 1.0
     variance = max(
         float(np.mean((weights * (squares - mean)) ** 2)) / len(held) / mean**2 if mean > 0 else math.nan,
@@ -306,10 +308,13 @@ def _how_drawn(observation: Observation) -> str:
     return "how the entries were chosen is not known, so they may not speak for the rest (observe draws uniformly)"
 
 
-def _trust(squares: FloatArray, witnesses: dict[str, FloatArray], what: str, *, count: float) -> tuple[float, str]:
+def _trust(
+    squares: FloatArray, witnesses: dict[str, FloatArray], what: str, *, count: float, index: float
+) -> tuple[float, str]:
     """How many of ``squares`` share their average in effect, and why it cannot be trusted; empty where it can.
 
-    ``witnesses`` are squared errors at other places, ``count`` is the number of squares if all had the same chance.
+    ``witnesses`` are squares of the same kind at other places, ``count`` is the number of squares if all had the same
+    chance, ``index`` the power with which the largest squared errors fall off.
     """
     mean = float(np.mean(squares))
     if mean == 0:
@@ -320,8 +325,7 @@ def _trust(squares: FloatArray, witnesses: dict[str, FloatArray], what: str, *, 
         if np.any(others)
     }
     judge = min(in_effect, key=lambda where: in_effect[where])
-    sharing, index = in_effect[judge], _tail_index(squares, np.concatenate(list(witnesses.values())))
-    reason = ""
+    sharing, reason = in_effect[judge], ""
     if sharing < FEWEST[what]:
         reason = (
             f"the error rests on too few of the {what}: {judge}{sharing:.0f} in effect, and it takes {FEWEST[what]}"
@@ -340,15 +344,15 @@ def _sharing(squares: FloatArray) -> float:
     return 1 / max(float(np.sum(shares**2)), np.finfo(float).tiny)
 
 
-def _tail_index(squares: FloatArray, witnesses: FloatArray) -> float:
+def _tail_index(squares: FloatArray, *witnesses: FloatArray) -> float:
     """Hill's estimate of the power with which the largest squares fall off.
 
     They are the largest of those beyond the upper twentieth of ``squares``: smaller witnesses have nothing to add.
     """
-    size = min(max(10, len(squares) // 20), len(squares) - 1)
-    pool = np.concatenate([squares, witnesses])
-    top = np.sort(pool[pool >= np.sort(squares)[-size - 1]])[-LARGEST - 1 :]
-    excess = np.log(top[top > 0] / np.min(top[top > 0]))
+    place = max(len(squares) - max(10, len(squares) // 20) - 1, 0)
+    pool = np.concatenate([squares, *witnesses])
+    top = np.sort(pool[pool >= np.partition(squares, place)[place]])[-LARGEST - 1 :]
+    excess = np.log(top[top > 0] / np.min(top[top > 0], initial=math.inf))
     return (len(excess) - 1) / float(np.sum(excess)) if np.any(excess > 0) else math.inf
 
 
@@ -364,7 +368,8 @@ def _by_rows(seen: _Residual, level: float) -> Certificate:
     squares = np.sum(errors**2, axis=1)
     unseen, width = observation.shape[0] - observation.n_rows, errors.shape[1]
     across = np.sum(seen.column_squares[seen.unseen_rows], axis=1) * (width / observation.n_columns)
-    sharing, reason = _trust(squares, {"sampled columns": across}, "left-out rows", count=len(squares))
+    index = _tail_index(errors.ravel() ** 2, seen.column_squares.ravel())
+    sharing, reason = _trust(squares, {"sampled columns": across}, "left-out rows", count=len(squares), index=index)
     spread = ROW_CAUTION * math.sqrt(max(1 / sharing - 1 / len(squares), 0.0))
     return seen.certificate(
         unseen * float(np.mean(squares)),
