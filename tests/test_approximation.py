@@ -204,3 +204,14 @@ def test_beats_cur_plus_and_comes_close_to_cur_full_on_dexter(data_dir):
     ours, plus, full = (curplus.metrics.relative_frobenius_error(target, answer, 10) for answer in answers)
     assert ours < plus
     assert ours < 1.04 * full
+
+
+def test_as_many_lines_as_directions_and_a_few_entries_are_not_worse_than_nothing():
+    """Without entries the crossing would be inverted as it is, and the answer be far off."""
+    M = curplus.datasets.make_spectrum(300, 200, 1 / np.arange(1, 201), rng=0).to_array()
+    for seed in range(5):
+        seen = curplus.observe(M, n_columns=8, n_rows=8, n_entries=64, rng=seed)
+        approx = curplus.approximate(seen, 8)
+        assert np.linalg.norm(M - approx.to_array()) < 0.9 * np.linalg.norm(M)
+        assert "ridge, by the entries" in str(approx.choices)
+        assert len(approx.held_out) < 64 / 5

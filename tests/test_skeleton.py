@@ -54,6 +54,28 @@ def test_the_ridge_is_the_largest_that_predicts_left_out_rows_as_well_as_the_bes
     assert math.isnan(skeleton.column_ridge)
 
 
+def test_entries_choose_the_ridge_where_no_line_can_be_left_out(rng):
+    """As many rows and columns as directions: without a ridge, the prediction is far off."""
+    U, V = (np.linalg.qr(rng.standard_normal((size, 40))).Q for size in (60, 40))
+    M = (U / np.arange(1, 41)) @ V.T
+    seen = curplus.observe(M, n_columns=8, n_rows=8, n_entries=200, rng=1)
+    use = np.arange(200)
+    skeleton = ridge_skeleton(seen, 8, use)
+    C, R, W = seen.columns, seen.rows, seen.rows[:, seen.column_index]
+    top = np.linalg.norm(W, 2) ** 2
+
+    def errors(ridge):
+        X = np.linalg.solve(W.T @ W + ridge * top * np.eye(8), W.T)
+        return (seen.values - (C @ X @ R)[seen.i, seen.j]) ** 2
+
+    direct = np.array([errors(ridge) for ridge in RIDGES[1:]])
+    best = int(np.argmin(direct.sum(axis=1)))
+    worse = direct - direct[best]
+    close = worse.sum(axis=1) <= np.std(worse, axis=1) * np.sqrt(200)
+    assert skeleton.entry_ridge == RIDGES[1 + int(np.flatnonzero(close)[-1])]
+    assert rest_error(M, seen, skeleton.X) < np.linalg.norm(M) < rest_error(M, seen, ridge_skeleton(seen, 8).X)
+
+
 def test_the_part_made_of_sums_minimises_the_error_of_left_out_lines(rng):
     M = rng.poisson(2.0, size=(40, 30)).astype(float)
     seen = curplus.observe(M, n_columns=6, n_rows=7, n_entries=0, rng=0)

@@ -58,7 +58,7 @@ def approximate(observation: Observation, rank: int | None = None, *, rng: Rando
     Notes
     -----
     1. Predict what was not read by :func:`~curplus.skeleton.ridge_skeleton`, its ridge chosen by leaving sampled rows
-       and columns out.
+       and columns out, or by scattered entries where there are no more than ``rank`` of either.
     2. Correct the prediction by a small core fitted to its error at the scattered entries.
     3. Complete: rows and columns as they were read, the prediction elsewhere; keep the leading ``rank`` directions.
     4. With at least ``rank * (n + m) / 2`` entries outside the sampled lines, refine by alternating least squares.
@@ -88,7 +88,7 @@ def approximate(observation: Observation, rank: int | None = None, *, rng: Rando
     rank, why = _rank(seen, rank)
     use, check = _split(seen, np.random.default_rng(rng))
     if seen.n_rows:
-        skeleton = ridge_skeleton(seen, rank)
+        skeleton = ridge_skeleton(seen, rank, use)
         B, correction_gain = corrected(seen, skeleton.X @ seen.rows, use, check)
         start = complete(seen, B, rank)
     else:
@@ -99,7 +99,7 @@ def approximate(observation: Observation, rank: int | None = None, *, rng: Rando
         refined = alternate(start, seen, use=use, check=check)
         gain = _gain(start, refined, seen, check)
         answer = refined if gain > 2 else start
-    used = answer is not start or correction_gain > 2 or not seen.n_rows
+    used = answer is not start or correction_gain > 2 or skeleton is None or skeleton.entry_ridge >= 0
     held_out = check if used else np.sort(np.concatenate([use, check]))
     gains = {"correction_gain": correction_gain, "refinement_gain": gain, "refined": answer is not start}
     choices = _choices(seen, rank, why, skeleton, answer, gains, held_out)
@@ -227,6 +227,7 @@ def _choices(
         rank_reason=why if answer.rank >= rank else f"{rank} was {why}, but what was read has no more directions",
         row_ridge=math.nan if skeleton is None else skeleton.row_ridge,
         column_ridge=math.nan if skeleton is None else skeleton.column_ridge,
+        entry_ridge=math.nan if skeleton is None else skeleton.entry_ridge,
         mean_part=0.0 if skeleton is None else skeleton.mean_part,
         cross_condition=math.nan if skeleton is None else skeleton.condition,
         unexplained=unexplained,

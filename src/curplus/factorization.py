@@ -56,11 +56,13 @@ class Choices(NamedTuple):
     refined: bool  # whether alternating least squares on all entries was kept
     refinement_gain: float  # by how many standard errors it did better on entries set aside; nan if not tried
     verdict: str  # what the evidence says of the answer
+    entry_ridge: float = math.nan  # relative ridge by entries, where neither rows nor columns could be left out
 
     def __str__(self) -> str:
         lines = {
             "rank": f"{self.rank}, {self.rank_reason}",
             "ridge": f"{self.row_ridge:.2g} by rows, {self.column_ridge:.2g} by columns, relative",
+            "ridge, by the entries": f"{self.entry_ridge:.2g}, relative",
             "condition of the crossing": f"{self.cross_condition:.2g}",
             "left-out rows and columns": f"{self.unexplained:.1%} of their squares not predicted",
             "core for the entries": _outcome(self.correction_gain),

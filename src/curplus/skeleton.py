@@ -3,7 +3,8 @@ r"""What the cross says of the rest: a prediction C X R of everything that was n
 Where sampled rows and columns meet, both are known. If rows depend on one another in the rest of the matrix as they do
 in the sampled columns, then :math:`M \approx C W^+ R` with W the crossing. On real data W is noisy, so its inverse is
 held back by a ridge, and how much is decided by leaving sampled rows out: predict each from its entries in the sampled
-columns, compare with what was read. The same with columns. All of it works on d x d matrices.
+columns, compare with what was read. The same with columns. All of it works on d x d matrices. With too few lines for
+that, scattered entries decide.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ._arrays import blocks
+from ._typing import IndexVector
 from .observation import Observation
 
 __all__ = ["Skeleton", "ridge_skeleton"]
@@ -33,6 +36,7 @@ class Skeleton(NamedTuple):
     mean_part: float  # coefficient of the part made of sums, C 1 1' R
     condition: float  # of the crossing, after the cut
     unexplained: float  # share of the squares of left-out lines that is not predicted; nan where none were left out
+    entry_ridge: float = math.nan  # relative ridge chosen by entries, where no line could be left out
 
 
 class _Side(NamedTuple):
@@ -47,7 +51,7 @@ class _Side(NamedTuple):
         return _Side(S @ self.W, S @ self.gram @ S.T, self.unseen)
 
 
-def ridge_skeleton(observation: Observation, rank: int) -> Skeleton:
+def ridge_skeleton(observation: Observation, rank: int, use: IndexVector | None = None) -> Skeleton:
     r"""Predict the rest of the matrix from sampled rows and columns.
 
     .. math:: \hat M = C X R, \qquad X = \alpha \mathbf 1 \mathbf 1^\top + T \, W_\lambda^{+} \, S
@@ -61,6 +65,8 @@ def ridge_skeleton(observation: Observation, rank: int) -> Skeleton:
         At least one row and one column.
     rank : int
         How many directions the matrix is thought to have. A side with no more lines than that cannot be left out from.
+    use : array, optional
+        Which entries choose the ridge where no line can be left out; without any, there is none.
 
     Notes
     -----
@@ -71,8 +77,9 @@ def ridge_skeleton(observation: Observation, rank: int) -> Skeleton:
     by_rows, by_columns = _sides(observation)
     rows_count, columns_count = observation.n_rows > rank, observation.n_columns > rank
     if not (rows_count or columns_count):
-        X, condition = _inverse(by_rows.W, 0.0)
-        return Skeleton(X, math.nan, math.nan, 0.0, condition, math.nan)
+        ridge = math.nan if use is None or not len(use) else _ridge_for_entries(observation, by_rows.W, use)
+        X, condition = _inverse(by_rows.W, 0.0 if math.isnan(ridge) else ridge)
+        return Skeleton(X, math.nan, math.nan, 0.0, condition, math.nan, ridge)
     uniform = observation.drawn.columns == observation.drawn.rows == "uniform"
     alpha = _mean_part(by_rows, by_columns) if uniform and rows_count and columns_count else 0.0
     W = by_rows.W
@@ -140,6 +147,24 @@ def _leave_out(side: _Side, total: float) -> tuple[float, float]:
     errors[~np.isfinite(errors)] = math.inf
     chosen = _most_cautious(errors, 1e-13 * total)
     return float(RIDGES[chosen]), float(errors[chosen].sum()) / total
+
+
+def _ridge_for_entries(observation: Observation, W: FloatArray, use: IndexVector) -> float:
+    """The relative ridge that predicts some of the entries best."""
+    a, s, bt = np.linalg.svd(W, full_matrices=False)
+    if not s[0]:
+        return 0.0
+    keep = s > CUT * s[0]
+    a, s, bt = a[:, keep], s[keep], bt[keep]
+    P, Q, y = observation.columns @ bt.T, (a.T @ observation.rows).T, observation.values[use]
+    weights = observation.entry_weights[use]
+    errors = np.empty((len(RIDGES), len(use)))
+    for part in blocks(len(use), len(s)):
+        at = use[part]
+        share = P[observation.i[at]] * Q[observation.j[at]]  # of each singular value in each prediction, times it
+        for k, ridge in enumerate(RIDGES * s[0] ** 2):
+            errors[k, part] = weights[part] * (y[part] - share @ (s / (s**2 + ridge))) ** 2
+    return float(RIDGES[_most_cautious(errors, 1e-13 * float(np.sum(weights * y**2)))])
 
 
 def _most_cautious(errors: FloatArray, rounding: float) -> int:
