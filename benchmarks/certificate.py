@@ -2,8 +2,8 @@
 
 Run: python benchmarks/certificate.py [--draws 200] [--data DIR] [--evidence entries full half rows] [--only NAME ...]
 
-Four benign matrices, three whose errors have long tails, and five whose errors sit in a few places that most samples of
-a few hundred entries miss. Each is observed anew in every draw, and four kinds of evidence judge the answer:
+Four benign matrices, three whose errors have long tails, and five whose errors sit in few places, which some hundred
+entries often miss. Each is observed anew in every draw, and four kinds of evidence judge the answer:
 
 entries   those that approximate sets aside
 full      all entries, of an answer of cur_full, which uses none
@@ -11,8 +11,11 @@ half      one half of the entries, of an answer of cur_plus fitted to the other 
 rows      at least 60 rows, left out from an answer of approximate without any entries
 
 A line passes if the intervals given cover the truth in at least 90 % of cases or, where fewer than 20 of 200 are given,
-if no more than one of 200 is wrong; and in at most 98 % where at least 100 of 200 are given. MNIST test digits are used
+if no more than one of 200 is wrong; and in at most 98 % where at least 100 are given. MNIST test digits are used
 where the data sets are at hand (DIR, or CURPLUS_DATA), scikit-learn's digits otherwise.
+
+One line does not pass, and none could make it: the block of large errors, judged by rows. In two draws of 200 no
+sampled row and no sampled column meets the block, and what was not read does not show.
 """
 
 import argparse
@@ -125,7 +128,7 @@ def measure(case: Case, make: Callable[[Case, int], Answer], draws: int) -> tupl
         covered += low <= truth <= high
         widths.append((high - low) / truth)
     passed = covered >= 0.9 * given if given >= draws / 10 else given - covered <= max(1, draws / 200)
-    if given >= draws / 2:
+    if given >= 100:
         passed &= covered <= 0.98 * given
     share = f"{covered / given:.1%}" if given else ""
     width = f"{np.mean(widths):.1%}" if widths else ""

@@ -4,7 +4,7 @@ The error on the sampled rows and columns is known. What it is elsewhere can be 
 not use: their mean squared error, times the number of places that were never read, is what the rest contributes. Where
 there are none, rows can be left out and predicted. Either is an average over a sample, and an interval for it means
 something only as long as no few numbers decide it. A sample of hundreds can miss what decides; the errors on everything
-else that was read, often a hundred times as many, are witnesses to it. Where they or the sample itself show heavy tails
+else that was read, often twenty times as many, are witnesses to it. Where they or the sample itself show heavy tails,
 the interval is refused, with the reason.
 """
 
