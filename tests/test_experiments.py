@@ -129,7 +129,7 @@ def seen(full_rank):
 
 FRONT_DOORS = {
     "CUR+ converged": lambda M, seen: cur_plus(seen, 4),
-    "CUR+ stopped early": lambda M, seen: cur_plus(seen, 4, solver=curplus.AcceleratedGradient(max_iter=10, tol=0)),
+    "CUR+, 10 steps": lambda M, seen: cur_plus(seen, 4, solver=curplus.AcceleratedGradient(max_iter=10, tol=0)),
     "CUR-E": lambda M, seen: cur_unbiased(seen),
     "CUR-E, rank r": lambda M, seen: cur_unbiased(seen).truncate(4),
     "CUR-F": cur_full,

@@ -39,6 +39,8 @@ def reproduce(
             if name not in tasks:
                 tasks[name] = bars.add_task(name, total=total)
             bars.update(tasks[name], completed=done)
+            if not console.is_terminal and done * 20 // total > (done - 1) * 20 // total:
+                console.print(f"{name}: {done} of {total} cells", highlight=False)
 
         def written(path: Path) -> None:
             bars.console.print(escape(str(path)), highlight=False)

@@ -89,7 +89,7 @@ def measure_all(
     missing = [cell for cell in cells if _saved(store, cell) is None]
     progress(study.name, len(cells) - len(missing), len(cells))
     if missing:
-        with _workers(min(jobs or os.cpu_count() or 1, len(missing))) as pool:
+        with _workers(min(jobs or _cores(), len(missing))) as pool:
             tasks = [pool.submit(_measure_and_save, study, cell, data_home, store) for cell in missing]
             for done, task in enumerate(as_completed(tasks), len(cells) - len(missing) + 1):
                 task.result()
@@ -135,6 +135,11 @@ def _path(store: Path, cell: Cell) -> Path:
 def _fingerprint(study: Study) -> str:
     text = json.dumps([description(study), versions()], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def _cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager

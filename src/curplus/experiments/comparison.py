@@ -37,6 +37,7 @@ class Comparison:
     alphas: tuple[int, ...]
     growths: tuple[int, ...]  # multiples of Omega_0 at the largest alpha; elsewhere 1
     repetitions: int
+    methods: tuple[str, ...] = tuple(method.name for method in METHODS)
     seed: int = 0
 
     name: ClassVar[str] = "comparison"
@@ -61,7 +62,7 @@ class Comparison:
         known: Row = {"data": name, "rank": rank, "alpha": alpha, "repetition": repetition}
         return [
             known | {"growth": growth, "method": method, "entries": entries, **errors}
-            for growth, method, entries, errors in _errors(target, seen, rank, alpha, growths, rng)
+            for growth, method, entries, errors in self._errors(target, seen, rank, alpha, growths, rng)
         ]
 
     def _sample(self, target: Target, rank: int, alpha: int, growth: int, rng: np.random.Generator) -> Sample:
@@ -74,32 +75,32 @@ class Comparison:
         plan = SamplePlan(target.shape, np.sort(columns), np.sort(rows), entries // m, entries % m, uniform)
         return sample(target.matrix, read(target.matrix, plan))
 
+    def _errors(
+        self, target: Target, seen: Sample, rank: int, alpha: int, growths: tuple[int, ...], rng: np.random.Generator
+    ) -> Iterator[tuple[int, str, int, Row]]:
+        """Growth, method, number of entries and errors, for each answer to one sample."""
+        contestants = [method for method in METHODS if method.name in self.methods]
+        starts: dict[str, Any] = {}  # where each method's last answer erred most: the next one's is likely near
+        for growth in growths:
+            size = _size(target, rank, growth)
+            some = seen._replace(observation=_first(seen.observation, size))
+            for method in contestants:
+                if method.uses_entries or growth == growths[0]:
+                    errors = _measure(target, method.answer(some, rank), method.name, starts)
+                    yield (growth, method.name, size, errors) if method.uses_entries else (0, method.name, 0, errors)
+        cube = alpha**3
+        if cube not in growths:
+            size = _size(target, rank, cube)
+            answer = cur_e(seen, _known_nonzeros(target, size, rng), size)
+            yield cube, "CUR-E", size, _measure(target, answer, "CUR-E", starts)
+            yield cube, "CUR-E, rank r", size, _measure(target, answer.truncate(rank), "CUR-E, rank r", starts)
+
 
 def _size(target: Target, rank: int, growth: int) -> int:
     """So many entries are ``growth * Omega_0``, or all there are."""
     n, m = target.shape
     nnz = target.matrix.nnz if target.is_sparse else np.count_nonzero(target.matrix)
     return min(n * m, round(growth * n * m * rank**2 / nnz))
-
-
-def _errors(
-    target: Target, seen: Sample, rank: int, alpha: int, growths: tuple[int, ...], rng: np.random.Generator
-) -> Iterator[tuple[int, str, int, Row]]:
-    """Growth, method, number of entries and errors, for each answer to one sample."""
-    starts: dict[str, Any] = {}  # the worst direction of a method's last answer, which the next one's is likely near
-    for growth in growths:
-        size = _size(target, rank, growth)
-        some = seen._replace(observation=_first(seen.observation, size))
-        for method in METHODS:
-            if method.uses_entries or growth == growths[0]:
-                errors = _measure(target, method.answer(some, rank), method.name, starts)
-                yield (growth, method.name, size, errors) if method.uses_entries else (0, method.name, 0, errors)
-    cube = alpha**3
-    if cube not in growths:
-        size = _size(target, rank, cube)
-        answer = cur_e(seen, _known_nonzeros(target, size, rng), size)
-        yield cube, "CUR-E", size, _measure(target, answer, "CUR-E", starts)
-        yield cube, "CUR-E, rank r", size, _measure(target, answer.truncate(rank), "CUR-E, rank r", starts)
 
 
 def _first(observation: Observation, size: int) -> Observation:
@@ -118,7 +119,7 @@ def _known_nonzeros(target: Target, size: int, rng: np.random.Generator) -> Any:
 
 
 def _measure(target: Target, answer: Factorization, method: str, starts: dict[str, Any]) -> Row:
-    compact = answer.truncate(max(answer.rank, 1)) if answer.rank else answer  # the same matrix in the fewest vectors
+    compact = answer.truncate(answer.rank) if answer.rank else answer  # the same matrix in the fewest vectors
     worst = worst_direction(target, compact, tol=1e-4, start=starts.get(method))
     starts[method] = worst.vector
     return {"spectral": worst.norm, "frobenius": frobenius_error(target, compact)}

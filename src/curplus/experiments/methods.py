@@ -95,13 +95,17 @@ class Method:
     line: str = "-"
 
 
-GRADIENT_STEPS = 10
+GRADIENT_STEPS = 10  # the paper does not say how many; more than a few tens come near the converged answer
 
 #: Those who take part, in the order of the legends. A new one is a new row.
 METHODS = (
     Method("CUR+ converged", _cur_plus("auto"), True, "#d55e00"),
     Method(
-        "CUR+ stopped early", _cur_plus(AcceleratedGradient(max_iter=GRADIENT_STEPS, tol=0.0)), True, "#e69f00", "--"
+        f"CUR+, {GRADIENT_STEPS} steps",
+        _cur_plus(AcceleratedGradient(max_iter=GRADIENT_STEPS, tol=0.0)),
+        True,
+        "#e69f00",
+        "--",
     ),
     Method("CUR-E", _cur_e, True, "#cc79a7"),
     Method("CUR-E, rank r", _truncated(_cur_e), True, "#cc79a7", ":"),
