@@ -234,7 +234,9 @@ def test_an_unknown_solver_is_refused(bad, message):
         curplus.choose_solver(bad, unknowns=1, entries=1)
 
 
-@pytest.mark.parametrize("options", [{"ridge": -1}, {"ridge": float("nan")}, {"tol": float("inf")}])
+@pytest.mark.parametrize(
+    "options", [{"ridge": -1}, {"ridge": float("nan")}, {"tol": float("inf")}, {"ridge": "a"}, {"rcond": -1}]
+)
 def test_options_that_make_no_sense_cannot_be_written_down(options):
     with pytest.raises(InvalidArgumentError, match="finite number, 0 or more"):
         curplus.LeastSquares(**options)

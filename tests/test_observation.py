@@ -6,6 +6,7 @@ import re
 import array_api_strict
 import numpy as np
 import pytest
+import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -267,6 +268,7 @@ def test_shapes_and_positions_are_checked(changes, message):
         ({"values": ["2", "6", "7"]}, "values has dtype <U1, which is not numeric."),
         ({"values": [2.0, None, 7.0]}, "values has dtype object, which is not numeric."),
         ({"rows": np.ma.masked_equal(MATRIX[[3, 0]], 1.0)}, "rows is a masked array, and a masked value is a gap"),
+        ({"rows": scipy.sparse.csr_array(MATRIX[[3, 0]])}, "rows is a sparse matrix, and must be a dense array here."),
     ],
 )
 def test_what_is_no_real_number_is_refused(changes, message):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 from array_api_compat import (
     array_namespace,
     device,
@@ -42,6 +43,10 @@ def real_array(values: Any, *, name: str) -> Array:
 
     Integers and booleans become float64, half precision float32, extended precision float64.
     """
+    if scipy.sparse.issparse(values):
+        raise InvalidArgumentError(
+            f"{name} is a sparse matrix, and must be a dense array here. Convert it: .toarray()."
+        )
     x = values if is_array_api_obj(values) else host_array(values, name=name)
     if isinstance(x, np.ma.MaskedArray):
         raise InvalidArgumentError(

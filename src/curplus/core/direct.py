@@ -14,7 +14,7 @@ import scipy.linalg
 from .._arrays import array_namespace, device, is_numpy_array, rounding_unit
 from .._typing import Matrix, Vector
 from .equations import EntryEquations
-from .solver import Found, Solver
+from .solver import Found, Solver, check_not_negative
 
 __all__ = ["LeastSquares", "MinimumNorm", "NormalEquations"]
 
@@ -37,6 +37,11 @@ class LeastSquares(Solver):
     """
 
     rcond: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.rcond is not None:
+            check_not_negative(self.rcond, name="rcond")
 
     def _solve(self, equations: EntryEquations, goal: float) -> Found:
         xp = array_namespace(equations.left)

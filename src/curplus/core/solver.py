@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from .._arrays import array_namespace, rounding_unit
@@ -12,7 +13,7 @@ from ..exceptions import InvalidArgumentError, TooFewEntriesError
 from ..observation import Observation
 from .equations import EntryEquations, entry_equations
 
-__all__ = ["Core", "CoreSolver", "Found", "Solver", "gradient_goal", "norm"]
+__all__ = ["Core", "CoreSolver", "Found", "Solver", "check_not_negative", "gradient_goal", "norm"]
 
 
 class Core(NamedTuple):
@@ -54,9 +55,7 @@ class Solver:
 
     def __post_init__(self) -> None:
         for name in ("ridge", "tol"):
-            value = getattr(self, name)
-            if not (math.isfinite(value) and value >= 0):
-                raise InvalidArgumentError(f"{name}={value!r} must be a finite number, 0 or more.")
+            check_not_negative(getattr(self, name), name=name)
 
     def solve(self, left: Matrix, right: Matrix, observation: Observation) -> Core:
         """Core for the bases ``left`` (n, r1) and ``right`` (m, r2)."""
@@ -84,6 +83,12 @@ class Solver:
     def _solve(self, equations: EntryEquations, goal: float) -> Found:
         """Solve until the gradient is no longer than ``goal``."""
         raise AssertionError("each solver has its own")
+
+
+def check_not_negative(value: Any, *, name: str) -> None:
+    """That an option of a solver is a number that it can use."""
+    if not (isinstance(value, Real) and math.isfinite(value) and float(value) >= 0):
+        raise InvalidArgumentError(f"{name}={value!r} must be a finite number, 0 or more.")
 
 
 def _check_enough(shape: tuple[int, int], entries: int) -> None:
