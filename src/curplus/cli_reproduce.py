@@ -22,15 +22,16 @@ NAMES = f"{', '.join(EXPERIMENTS)}, or all."
 def reproduce(
     names: Annotated[list[str], typer.Argument(help=NAMES)],
     scale: Annotated[str, typer.Option(help="quick: in small, needs no data. paper: the paper's grid.")] = SCALES[0],
-    out: Annotated[Path, typer.Option(help="Folder for tables and pictures.")] = Path("reproduced"),
+    out: Annotated[Path | None, typer.Option(help="Folder for the results; reproduced-SCALE if left out.")] = None,
     data: Annotated[Path | None, typer.Option(help="Folder that has the data sets.")] = None,
     jobs: Annotated[int | None, typer.Option(help="Processes; all cores if left out.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of everything that is drawn.")] = 0,
 ) -> None:
     """Make figures and tables of the paper; go on where an interrupted run stopped."""
-    if scale == "paper":
+    if scale == "paper" and set(names) - {"figure1", "table1"}:
         for remark in paper_matrices(data).remarks:
             console.print(remark, highlight=False)
+    folder = out or Path(f"reproduced-{scale}")
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("cells"))
     with Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=console) as bars:
         tasks = {}
@@ -46,7 +47,7 @@ def reproduce(
             bars.console.print(escape(str(path)), highlight=False)
 
         try:
-            make(names, out, scale=scale, data_home=data, jobs=jobs, seed=seed, progress=progress, written=written)
+            make(names, folder, scale=scale, data_home=data, jobs=jobs, seed=seed, progress=progress, written=written)
         except KeyboardInterrupt:
             bars.console.print("Interrupted. What was finished is kept: the same command goes on from there.")
             raise typer.Exit(130) from None

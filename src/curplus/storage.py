@@ -53,6 +53,7 @@ def _replacing(path: Path) -> Iterator[BinaryIO]:
             os.fsync(stream.fileno())
         temporary.chmod(0o666 & ~_umask())
         temporary.replace(path)
+        _flush_folder(path.parent)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
@@ -105,6 +106,16 @@ def _open(path: str | PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:
 def _inventory(arrays: Mapping[str, Any]) -> dict[str, list[Any]]:
     """Type and shape of each array, as JSON gives them back."""
     return {name: [array.dtype.str, list(array.shape)] for name, array in arrays.items()}
+
+
+def _flush_folder(folder: Path) -> None:
+    """Make sure that a new name in a folder outlives a power cut, where folders can be opened."""
+    if os.name == "posix":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def _umask() -> int:

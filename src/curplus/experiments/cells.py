@@ -70,7 +70,8 @@ def measure_all(
     study : Study
         What to measure.
     folder : pathlib.Path
-        Where cells are kept, in a subfolder for each set of options and versions.
+        Where cells are kept, in a subfolder for each set of options and versions of libraries. After a change of the
+        code itself, take another folder.
     data_home : path, optional
         Where data sets are looked for.
     jobs : int, optional
@@ -94,7 +95,7 @@ def measure_all(
             for done, task in enumerate(as_completed(tasks), len(cells) - len(missing) + 1):
                 task.result()
                 progress(study.name, done, len(cells))
-    return [row for cell in cells for row in _saved(store, cell) or []]
+    return [row for cell in cells for row in _rows(store, cell)]
 
 
 def description(study: Study) -> dict[str, Any]:
@@ -128,6 +129,13 @@ def _saved(store: Path, cell: Cell) -> list[Row] | None:
         return None
 
 
+def _rows(store: Path, cell: Cell) -> Rows:
+    rows = _saved(store, cell)
+    if rows is None:
+        raise CURPlusError(f"{_path(store, cell)} was there and is gone or damaged. Run the same command again.")
+    return rows
+
+
 def _path(store: Path, cell: Cell) -> Path:
     return store / ("-".join(str(part) for part in cell).replace(" ", "_") + ".json")
 
@@ -158,8 +166,9 @@ def _workers(count: int) -> Iterator[ProcessPoolExecutor]:
                 raise
     except BrokenProcessPool as error:
         raise CURPlusError(
-            "a worker process ended before its work was done, most likely for want of memory. What was finished is "
-            "kept: run the same command again, with fewer --jobs."
+            "a worker process ended before its work was done. If memory ran out, run the same command again with fewer "
+            "jobs; what was finished is kept. In a script, start from under 'if __name__ == \"__main__\":', since "
+            "workers import it."
         ) from error
 
 

@@ -1,8 +1,9 @@
 r"""CUR+ and its baselines on real matrices (Experiment II): Figures 3 to 7 come from this one study.
 
 With :math:`d_1 = \alpha r` columns and :math:`d_2 = \alpha d_1` rows, drawn uniformly, and a multiple ``growth`` of
-:math:`\Omega_0 = n m r^2 / \mathrm{nnz}(M)` entries. Samples are nested: those of a larger :math:`\alpha`, and more
-entries, contain the smaller. Errors are kept as they are; figures divide them by those of the best rank r.
+:math:`\Omega_0 = n m r^2 / \mathrm{nnz}(M)` entries. Columns and rows of a larger :math:`\alpha` contain those of a
+smaller, and more entries contain fewer; only at the largest :math:`\alpha`, where the number of entries is varied, are
+they drawn anew. Errors are kept as they are; figures divide them by those of the best rank r.
 """
 
 from __future__ import annotations
@@ -23,9 +24,12 @@ from ..sampling import Drawn, SamplePlan, distinct
 from . import matrices
 from .cells import Cell
 from .methods import METHODS, Sample, cur_e, sample
-from .tables import Row, Rows
+from .spectra import references
+from .tables import Row, Rows, different, rounded
 
-__all__ = ["Comparison"]
+__all__ = ["Comparison", "relative_errors"]
+
+NORMS = ("spectral", "frobenius")
 
 
 @dataclass(frozen=True)
@@ -94,6 +98,23 @@ class Comparison:
             answer = cur_e(seen, _known_nonzeros(target, size, rng), size)
             yield cube, "CUR-E", size, _measure(target, answer, "CUR-E", starts)
             yield cube, "CUR-E, rank r", size, _measure(target, answer.truncate(rank), "CUR-E, rank r", starts)
+
+
+def relative_errors(results: dict[str, Rows], norm: str) -> Rows:
+    """Errors relative to those of the best rank r, with the zero matrix as a method of its own."""
+    spectra = references(results["spectra"])
+    place = NORMS.index(norm)
+    rows = [
+        {k: v for k, v in row.items() if k not in NORMS}
+        | {"error": rounded(row[norm] / spectra[row["data"]].best(row["rank"])[place])}
+        for row in results["comparison"]
+    ]
+    zero = {"alpha": 0, "repetition": 0, "growth": 0, "method": "zero matrix", "entries": 0}
+    return rows + [
+        {"data": name, "rank": rank} | zero | {"error": rounded(spectra[name].zero(rank)[place])}
+        for name in different(rows, "data")
+        for rank in different(rows, "rank")
+    ]
 
 
 def _size(target: Target, rank: int, growth: int) -> int:

@@ -9,50 +9,27 @@ import numpy as np
 from ..plotting import pyplot
 from . import matrices
 from .methods import METHODS
-from .spectra import references
-from .tables import Row, Rows, different, where
+from .tables import Rows, different, where
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["compared", "panels"]
+__all__ = ["panels"]
 
 LABELS = {"spectral": r"$\ell_s$", "frobenius": r"$\ell_F$"}
 
 
-def compared(results: dict[str, Rows], norm: str) -> Rows:
-    """Errors relative to those of the best rank r, with the zero matrix as a method of its own."""
-    spectra = references(results["spectra"])
-    place = ("spectral", "frobenius").index(norm)
-    rows = [
-        _known(row) | {"error": row[norm] / spectra[row["data"]].best(row["rank"])[place]}
-        for row in results["comparison"]
-    ]
-    zero = {"alpha": 0, "repetition": 0, "growth": 0, "method": "zero matrix", "entries": 0}
-    return rows + [
-        {"data": name, "rank": rank} | zero | {"error": spectra[name].zero(rank)[place]}
-        for name in different(rows, "data")
-        for rank in different(rows, "rank")
-    ]
-
-
-def _known(row: Row) -> Row:
-    return {name: value for name, value in row.items() if name not in LABELS}
-
-
-def panels(table: Rows, along: str, *, norm: str, methods: tuple[str, ...] | None = None, label: str) -> Figure:
+def panels(table: Rows, along: str, *, norm: str, label: str) -> Figure:
     """Median and quartiles of each method, and its mean as a ring, on a log axis; a method without entries is flat.
 
     Parameters
     ----------
     table : list of dict
-        Rows of :func:`compared`.
+        Rows of :func:`~curplus.experiments.comparison.relative_errors`.
     along : str
         The column that runs along the horizontal axis.
     norm : str
         ``"spectral"`` or ``"frobenius"``, for the axis.
-    methods : tuple of str, optional
-        Names of those to draw; all if left out.
     label : str
         What stands under the horizontal axis.
 
@@ -66,7 +43,7 @@ def panels(table: Rows, along: str, *, norm: str, methods: tuple[str, ...] | Non
     figure, axes = pyplot().subplots(len(ranks), len(names), figsize=size, squeeze=False, layout="constrained")
     for rank, line in zip(ranks, axes, strict=True):
         for name, ax in zip(names, line, strict=True):
-            _panel(ax, where(table, data=name, rank=rank), along, methods)
+            _panel(ax, where(table, data=name, rank=rank), along)
             ax.set(title=f"{matrices.label(name)}, r = {rank}", yscale="log")
             ax.title.set_size(10)
             ax.grid(alpha=0.25, which="both")
@@ -84,13 +61,13 @@ def panels(table: Rows, along: str, *, norm: str, methods: tuple[str, ...] | Non
     return figure
 
 
-def _panel(ax: Any, rows: Rows, along: str, methods: tuple[str, ...] | None) -> None:
+def _panel(ax: Any, rows: Rows, along: str) -> None:
     places = sorted(set(different(where(rows, method="CUR-E"), along)))
     for method in METHODS:
         mine = where(rows, method=method.name)
-        if not mine or (methods is not None and method.name not in methods):
+        if not mine:
             continue
-        flat = len(places) > 1 and different(mine, along) == [0]
+        flat = different(mine, along) == [0]
         groups = [[row["error"] for row in (mine if flat else where(mine, **{along: place}))] for place in places]
         low, middle, high = np.array([np.quantile(group, (0.25, 0.5, 0.75)) for group in groups]).T
         style = {"color": method.colour, "zorder": 3 if method.name == "approximate" else 2}

@@ -15,7 +15,7 @@ from .tables import Rows, different, where
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["EXPERIMENT", "Line", "fit", "minima"]
+__all__ = ["AXES", "EXPERIMENT", "Line", "fit"]
 
 AXES: dict[str, Callable[[int], float]] = {
     r"$r \ln r$": lambda r: r * math.log(r),
@@ -34,21 +34,8 @@ class Line(NamedTuple):
 
 
 def table(results: dict[str, Rows]) -> Rows:
-    """The smallest number for each trial."""
-    return results["recovery"]
-
-
-def minima(table: Rows) -> Rows:
-    """The smallest number that serves all trials: the largest of theirs, or -1 if one was not recovered at all."""
-    rows = []
-    for solver in different(table, "solver"):
-        for sample in different(table, "sample"):
-            for n in different(table, "n"):
-                for rank in different(table, "rank"):
-                    needs = [row["smallest"] for row in where(table, solver=solver, sample=sample, n=n, rank=rank)]
-                    smallest = -1 if min(needs) < 0 else max(needs)
-                    rows.append({"solver": solver, "sample": sample, "n": n, "rank": rank, "smallest": smallest})
-    return rows
+    """The smallest numbers for each solver, size and rank."""
+    return where(results["recovery"], sample=tuple(SAMPLES))
 
 
 def fit(x: list[float], y: list[float]) -> Line:
@@ -61,13 +48,12 @@ def fit(x: list[float], y: list[float]) -> Line:
 
 def plot(table: Rows) -> Figure:
     """Four panels, as in the paper: d and the number of entries, each against r ln r and r² ln r."""
-    rows = minima(table)
     figure: Figure
     figure, axes = pyplot().subplots(2, 2, figsize=(9.5, 7.2), layout="constrained")
     for line, (sample, name) in zip(axes, SAMPLES.items(), strict=True):
         for ax, (label, scale) in zip(line, AXES.items(), strict=True):
-            for solver in different(rows, "solver"):
-                _points(ax, where(rows, sample=sample, solver=solver), scale, solver)
+            for solver in SOLVERS:
+                _points(ax, where(table, sample=sample, solver=solver), scale, solver)
             ax.set(xlabel=label, ylabel=name)
             ax.legend(fontsize=8)
             ax.grid(alpha=0.3)
@@ -88,6 +74,8 @@ def _points(ax: Any, rows: Rows, scale: Callable[[int], float], solver: str) -> 
     line = fit(x, y)
     ends = np.array([min(x), max(x)])
     label = f"{name}: slope {line.slope:.3g}, R² = {line.r_squared:.4f}"
+    if len(found) < len(rows):
+        label += f" ({len(rows) - len(found)} never recovered)"
     ax.plot(ends, line.slope * ends + line.intercept, style, color=colour, lw=1.3, label=label)
 
 

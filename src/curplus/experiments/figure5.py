@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .drawing import compared, panels
+from .comparison import relative_errors
+from .drawing import panels
 from .experiment import Experiment
 from .tables import Rows, where
 
@@ -16,7 +17,7 @@ __all__ = ["EXPERIMENT"]
 
 def table(results: dict[str, Rows]) -> Rows:
     """Errors at the largest alpha, where the number of entries was varied."""
-    rows = compared(results, "spectral")
+    rows = relative_errors(results, "spectral")
     widest = max(row["alpha"] for row in rows)
     largest = max(row["growth"] for row in where(rows, method="approximate"))
     return [row for row in rows if row["alpha"] in (0, widest) and row["growth"] <= largest]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .drawing import compared, panels
+from .comparison import relative_errors
+from .drawing import panels
 from .experiment import Experiment
 from .tables import Rows
 
@@ -16,7 +17,7 @@ __all__ = ["EXPERIMENT"]
 
 def table(results: dict[str, Rows]) -> Rows:
     """Errors with one portion of entries."""
-    return [row for row in compared(results, "frobenius") if row["growth"] in (0, 1)]
+    return [row for row in relative_errors(results, "frobenius") if row["growth"] in (0, 1)]
 
 
 def plot(table: Rows) -> Figure:

@@ -1,16 +1,17 @@
 r"""How little is enough: the smallest samples that recover a matrix of exact rank (Experiment I).
 
-For each size n and rank r, ten matrices :math:`M = M_L M_R` with Gaussian factors; for each the smallest number d of
-columns and rows, with ample entries, and the smallest number of entries, with ample columns and rows, from which CUR+
-has a relative error of at most 2e-4. The smallest number that serves all ten is the largest of the ten. Samples are
-nested, so that more is never worse. M is never formed.
+For each size n and rank r there are ten matrices :math:`M = M_L M_R` with Gaussian factors, and a random order of the
+columns, rows and entries of each. Sought are the smallest number d of columns and rows, with ample entries, and the
+smallest number of entries, with ample columns and rows, from which CUR+ finds all ten to a relative error of 2e-4. A
+solver that is stopped early may fail again with more entries, so numbers are tried one after the other. M is never
+formed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from ..decompose import cur_plus
 from ..factorization import Factorization
 from ..observation import read
 from ..sampling import SamplePlan, distinct
+from ..theory import distinct_entries
 from .cells import Cell
 from .tables import Row, Rows
 
@@ -38,43 +40,69 @@ class Recovery:
     tolerance: float = 2e-4
     ample_columns: int = 5  # times r, while the number of entries is searched
     ample_entries: int = 20  # times r^2, while the number of columns and rows is searched
+    entries_step: float = 0.02  # times r^2, between the numbers of entries that are tried
     seed: int = 0
 
     name: ClassVar[str] = "recovery"
 
     def cells(self) -> list[Cell]:
-        """One for each matrix and solver."""
+        """One for each solver, rank and size; the largest first."""
         return [
-            (solver, n, rank, trial)
-            for solver in ("exact", "gradient")
+            (solver, rank, n)
             for rank in sorted(self.ranks, reverse=True)
-            for n in self.sizes
-            for trial in range(self.trials)
+            for n in sorted(self.sizes, reverse=True)
+            for solver in ("gradient", "exact")
         ]
 
     def measure(self, cell: Cell, data_home: DataHome) -> Rows:
-        """The smallest d and the smallest number of entries for one matrix; -1 where even the ample number fails."""
-        solver, n, rank, trial = cell
-        rng = np.random.default_rng([self.seed, n, rank, trial])
-        matrix = make_low_rank(n, n, rank, rng)
-        most_lines, most_entries = min(n, self.ample_columns * rank), min(n * n, self.ample_entries * rank**2)
-        columns, rows = rng.permutation(n)[:most_lines], rng.permutation(n)[:most_lines]
-        entries = rng.permutation(distinct(rng, n * n, most_entries))
+        """The smallest d, the smallest number of entries, and how many different entries both make together.
 
-        def recovers(d: int, size: int) -> bool:
-            picked = entries[:size]
-            plan = SamplePlan(matrix.shape, columns[:d], rows[:d], picked // n, picked % n)
-            approx = cur_plus(read(matrix, plan), rank, solver=self._solver(solver))
-            return relative_error(matrix, approx) <= self.tolerance
+        It is -1 where even the ample number fails, or where the two smallest together do not recover all matrices.
+        """
+        solver, rank, n = cell
+        trials = [Trial.draw(self, n, rank, k) for k in range(self.trials)]
+        core_solver = "auto" if solver == "exact" else AcceleratedGradient(max_iter=self.gradient_steps, tol=0.0)
 
+        def recovered(d: int, size: int) -> Callable[[Trial], bool]:
+            return lambda trial: trial.error(d, size, core_solver) <= self.tolerance
+
+        most_lines, most_entries = len(trials[0].columns), len(trials[0].entries)
         # With fewer than r columns or r^2 entries, some part of M has left no trace in what was read.
-        lines = smallest(lambda d: recovers(d, most_entries), rank, most_lines)
-        size = smallest(lambda size: recovers(most_lines, size), rank**2, most_entries)
-        known: Row = {"solver": solver, "n": n, "rank": rank, "trial": trial}
-        return [known | {"sample": "d", "smallest": lines}, known | {"sample": "entries", "smallest": size}]
+        by_lines = range(rank, most_lines + 1)
+        by_entries = range(rank**2, most_entries + 1, max(1, round(self.entries_step * rank**2)))
+        d = first_that_serves_all(trials, by_lines, lambda d: recovered(d, most_entries))
+        size = first_that_serves_all(trials, by_entries, lambda size: recovered(most_lines, size))
+        together = -1
+        if d > 0 and size > 0 and all(map(recovered(d, size), trials)):
+            together = round(distinct_entries((n, n), n_columns=d, n_rows=d, n_entries=size))
+        known: Row = {"solver": solver, "n": n, "rank": rank}
+        found = {"d": d, "entries": size, "together": together}
+        return [known | {"sample": sample, "smallest": smallest} for sample, smallest in found.items()]
 
-    def _solver(self, name: str) -> CoreSolver | str:
-        return "auto" if name == "exact" else AcceleratedGradient(max_iter=self.gradient_steps, tol=0.0)
+
+class Trial(NamedTuple):
+    """A matrix, and its columns, rows and entries in random order, as many as are ever looked at."""
+
+    matrix: FactoredMatrix
+    columns: np.ndarray
+    rows: np.ndarray
+    entries: np.ndarray  # numbered row by row
+
+    @classmethod
+    def draw(cls, study: Recovery, n: int, rank: int, number: int) -> Trial:
+        """One of the matrices of a size and rank."""
+        rng = np.random.default_rng([study.seed, n, rank, number])
+        matrix = make_low_rank(n, n, rank, rng)
+        lines, size = min(n, study.ample_columns * rank), min(n * n, study.ample_entries * rank**2)
+        columns, rows = rng.permutation(n)[:lines], rng.permutation(n)[:lines]
+        return cls(matrix, columns, rows, rng.permutation(distinct(rng, n * n, size)))
+
+    def error(self, d: int, size: int, solver: str | CoreSolver) -> float:
+        """Relative error of CUR+ from the first d columns and rows and the first entries."""
+        n, m = self.matrix.shape
+        some = self.entries[:size]
+        plan = SamplePlan((n, m), self.columns[:d], self.rows[:d], some // m, some % m)
+        return relative_error(self.matrix, cur_plus(read(self.matrix, plan), self.matrix.left.shape[1], solver=solver))
 
 
 def relative_error(matrix: FactoredMatrix, approx: Factorization) -> float:
@@ -85,20 +113,18 @@ def relative_error(matrix: FactoredMatrix, approx: Factorization) -> float:
     return float(np.linalg.norm(difference) / np.linalg.norm(matrix.singular_values()))
 
 
-def smallest(works: Callable[[int], bool], least: int, most: int) -> int:
-    """The smallest number from ``least`` to ``most`` that works, by doubling steps, then halving; -1 if none does."""
-    fails, candidate, step = least - 1, least, 1
-    while not works(candidate):
-        if candidate == most:
-            return -1
-        fails, candidate, step = candidate, min(most, candidate + step), 2 * step
-    while candidate - fails > 1:
-        middle = (candidate + fails) // 2
-        if works(middle):
-            candidate = middle
-        else:
-            fails = middle
-    return candidate
+def first_that_serves_all(
+    trials: list[Trial], numbers: Iterable[int], recovered: Callable[[int], Callable[[Trial], bool]]
+) -> int:
+    """The first of ``numbers`` with which every trial is recovered; -1 if there is none."""
+    order = list(range(len(trials)))
+    for number in numbers:
+        serves = recovered(number)
+        fails = next((place for place, k in enumerate(order) if not serves(trials[k])), None)
+        if fails is None:
+            return number
+        order.insert(0, order.pop(fails))  # the one that failed is most likely to fail again, so it goes first
+    return -1
 
 
 PAPER = Recovery(sizes=(1000, 2000, 4000, 8000, 10_000), ranks=(10, 20, 30, 50), trials=10)

@@ -6,6 +6,7 @@ import io
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -88,6 +89,10 @@ def reproduce(
         Called with a study's name, its number of cells done, and their number in all.
     written : callable
         Called with the path of each file that was written.
+
+    Notes
+    -----
+    A script that calls this must do so from under ``if __name__ == "__main__":``, since the workers import it.
     """
     chosen = _chosen(names)
     if jobs is not None:
@@ -95,7 +100,12 @@ def reproduce(
     out = Path(out)
     if out.exists() and not out.is_dir():
         raise InvalidArgumentError(f"out={str(out)!r} is a file, and results need a folder. Name another place.")
+    if data_home is not None and not Path(data_home).is_dir():
+        raise InvalidArgumentError(
+            f"{data_home} is not a folder. Name the one that has the data sets, or leave it out."
+        )
     options = studies(scale, data_home=data_home, seed=check_count(seed, name="seed"))
+    _check_possible(chosen, options, data_home)
     out.mkdir(parents=True, exist_ok=True)
     results: dict[str, Any] = {}
     for experiment in chosen:
@@ -110,7 +120,7 @@ def reproduce(
             "scale": scale,
             "seed": seed,
             "studies": [description(options[name]) for name in experiment.studies],
-            "versions": versions(),
+            "versions": versions() | ({"matplotlib": version("matplotlib")} if experiment.plot else {}),
         }
         path = out / f"{experiment.name}.csv"
         write_csv(path, experiment.table(results))
@@ -119,6 +129,19 @@ def reproduce(
         if experiment.plot is not None:
             _draw(experiment.plot(read_csv(path)), path.with_suffix(".png"))
             written(path.with_suffix(".png"))
+
+
+def _check_possible(chosen: list[Experiment], options: dict[str, Study], data_home: DataHome) -> None:
+    """Find out before hours of work, not after, whether pictures can be drawn and the data can be had."""
+    if any(experiment.plot is not None for experiment in chosen):
+        pyplot()
+    names = {name for experiment in chosen for study in experiment.studies for name in _matrices(options[study])}
+    for name in names:
+        matrices.load(name, data_home)
+
+
+def _matrices(study: Study) -> tuple[str, ...]:
+    return study.matrices if isinstance(study, Spectra | Comparison) else ()
 
 
 def _draw(figure: Any, path: Path) -> None:

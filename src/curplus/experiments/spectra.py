@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse
 from numpy.typing import NDArray
 
@@ -50,7 +49,7 @@ def singular_values(matrix: Any) -> NDArray[np.float64]:
     for part in blocks(m, n):
         some = columns[:, part]
         gram[:, part] = matrix.T @ (some.toarray() if scipy.sparse.issparse(some) else some)
-    squares = scipy.linalg.eigvalsh(gram, overwrite_a=True, check_finite=False)
+    squares = np.linalg.eigvalsh(gram)
     return np.asarray(np.sqrt(squares[::-1].clip(min=0.0)))
 
 

@@ -1,33 +1,35 @@
-"""Table 1: entries that methods ask for, beside the fewest from which CUR+ recovered every matrix of Figure 1."""
+"""Table 1: entries that methods ask for, beside those from which CUR+ recovered every matrix of Figure 1."""
 
 from __future__ import annotations
 
-from ..theory import SAMPLE_COMPLEXITIES, distinct_entries, sample_complexity
+from ..theory import SAMPLE_COMPLEXITIES, sample_complexity
 from .experiment import Experiment
-from .figure1 import minima
 from .tables import Row, Rows, different, where
 
 __all__ = ["EXPERIMENT"]
 
 
 def table(results: dict[str, Rows]) -> Rows:
-    """Orders of growth, which leave out constants, the information limit r (2n - r), and what was measured."""
-    smallest = where(minima(results["recovery"]), solver="exact")
-    return [_row(smallest, n, rank) for n in different(smallest, "n") for rank in sorted(different(smallest, "rank"))]
+    """Orders of growth, which leave out constants, the information limit r (2n - r), and what was measured.
+
+    The latter is with the smallest d and the smallest number of entries together; -1 if that did not recover all.
+    """
+    smallest = where(results["recovery"], solver="exact")
+    sizes, ranks = (sorted(different(smallest, column)) for column in ("n", "rank"))
+    return [_row(smallest, n, rank) for n in sizes for rank in ranks]
 
 
 def _row(smallest: Rows, n: int, rank: int) -> Row:
-    d, size = (where(smallest, n=n, rank=rank, sample=sample)[0]["smallest"] for sample in ("d", "entries"))
+    found = {row["sample"]: row["smallest"] for row in where(smallest, n=n, rank=rank)}
     orders = {method: sample_complexity(method, n=n, rank=rank) for method in SAMPLE_COMPLEXITIES}
-    measured = round(distinct_entries((n, n), n_columns=d, n_rows=d, n_entries=size)) if min(d, size) > 0 else -1
     return {
         "n": n,
         "rank": rank,
         **{method: float(f"{order:.4g}") for method, order in orders.items()},
         "information limit": rank * (2 * n - rank),
-        "CUR+ measured": measured,
-        "measured d": d,
-        "measured entries": size,
+        "CUR+ measured": found["together"],
+        "measured d": found["d"],
+        "measured entries": found["entries"],
     }
 
 
