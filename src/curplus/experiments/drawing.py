@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["panels"]
 
+BEYOND = 10  # times the error of the zero matrix, and how much worse it is no longer matters
 LABELS = {"spectral": r"$\ell_s$", "frobenius": r"$\ell_F$"}
 
 
@@ -43,8 +44,8 @@ def panels(table: Rows, along: str, *, norm: str, label: str) -> Figure:
     figure, axes = pyplot().subplots(len(ranks), len(names), figsize=size, squeeze=False, layout="constrained")
     for rank, line in zip(ranks, axes, strict=True):
         for name, ax in zip(names, line, strict=True):
-            _panel(ax, where(table, data=name, rank=rank), along)
             ax.set(title=f"{matrices.label(name)}, r = {rank}", yscale="log")
+            _panel(ax, where(table, data=name, rank=rank), along)
             ax.title.set_size(10)
             ax.grid(alpha=0.25, which="both")
             _plain_ticks(ax)
@@ -53,7 +54,7 @@ def panels(table: Rows, along: str, *, norm: str, label: str) -> Figure:
         ax.set_xlabel(label)
     figure.legend(
         *axes[0, 0].get_legend_handles_labels(),
-        title="line: median, band: quartiles, ring: mean",
+        title="line: median, band: quartiles, ring: mean; a triangle at the edge is a mean beyond it",
         loc="outside upper center",
         ncols=3 if len(names) < 3 else 5,
         fontsize=9,
@@ -63,6 +64,8 @@ def panels(table: Rows, along: str, *, norm: str, label: str) -> Figure:
 
 def _panel(ax: Any, rows: Rows, along: str) -> None:
     places = sorted(set(different(where(rows, method="CUR-E"), along)))
+    zero = where(rows, method="zero matrix")[0]["error"]
+    edge = BEYOND * zero
     for method in METHODS:
         mine = where(rows, method=method.name)
         if not mine:
@@ -73,11 +76,13 @@ def _panel(ax: Any, rows: Rows, along: str) -> None:
         style = {"color": method.colour, "zorder": 3 if method.name == "approximate" else 2}
         ax.fill_between(places, low, high, alpha=0.15, lw=0, color=method.colour)
         ax.plot(places, middle, method.line, lw=1.6, label=method.name, **style)
-        ax.plot(places, [np.mean(group) for group in groups], "o", ms=4, mfc="none", **style)
-    zero = where(rows, method="zero matrix")[0]["error"]
+        means = np.array([np.mean(group) for group in groups])
+        ax.plot(places, np.where(means > edge, np.nan, means), "o", ms=4, mfc="none", **style)
+        ax.plot(places, np.where(means > edge, edge, np.nan), "^", ms=5, mfc="none", clip_on=False, **style)
     ax.axhline(zero, color="black", lw=1.2, label="zero matrix")
     ax.axhline(1, color="black", lw=0.8, ls=":", label="best rank r")
     ax.set_xticks(places)
+    ax.set_ylim(top=min(edge, ax.get_ylim()[1]))
 
 
 def _plain_ticks(ax: Any) -> None:
