@@ -233,6 +233,8 @@ def test_prints_and_draws_itself(noisy):
     _, seen, approx = noisy(n_entries=8000)
     certificate = curplus.certify(approx, seen)
     assert "confidence between" in str(certificate)
+    assert certificate.blind_share == 5 / seen.n_distinct
+    assert f"cannot see: large errors at fewer than 1 in {seen.n_distinct / 5:,.0f} places" in str(certificate)
     assert f"{3 * len(certificate.squares)} more entries" in str(certificate)
     assert "interval" in certificate.plot().get_title()
     plt.close("all")

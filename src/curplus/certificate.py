@@ -37,6 +37,7 @@ SLOWEST = 2.5  # least power with which the largest squared errors must fall off
 LARGEST = 100  # how many of them show it
 ROW_CAUTION = 1.15  # standard errors from left-out rows are stretched: rows share their fits
 FOLDS = 10
+MET = 5  # expected meetings with a kind of error that make it unlikely (1 in 150) that none was met
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,7 @@ class Certificate:
     spectral_estimate: float  # of || E ||_2, from left-out rows; an estimate, not a bound; nan without them
     entries_to_halve: int | None  # how many more entries would halve the interval
     squares: FloatArray  # the squared errors that the estimate rests on
+    blind_share: float  # large errors at a smaller share of all places may not have been met anywhere
 
     @property
     def verdict(self) -> str:
@@ -74,6 +76,11 @@ class Certificate:
             "spectral norm": f"at least {self.spectral_lower_bound:.4g}"
             + ("" if math.isnan(self.spectral_estimate) else f", about {self.spectral_estimate:.4g}"),
         }
+        if self.interval is not None:
+            lines["cannot see"] = (
+                f"large errors at fewer than 1 in {1 / self.blind_share:,.0f} places, "
+                "or in rows and columns none of which was read"
+            )
         if self.entries_to_halve is not None:
             lines["to halve the interval"] = f"{self.entries_to_halve} more entries"
         return "\n".join(f"{name}: {value}" for name, value in lines.items())
@@ -255,6 +262,7 @@ class _Residual:
             spectral_estimate=more.pop("spectral_estimate", math.nan),
             entries_to_halve=more.pop("entries_to_halve", None) if interval else None,
             squares=squares,
+            blind_share=MET / max(self.observation.n_distinct, MET),
         )
 
     def nothing(self, level: float, reason: str) -> Certificate:
