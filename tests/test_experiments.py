@@ -421,14 +421,21 @@ def test_dexter_agrees_with_what_is_known_of_it(data_dir):
     assert 4.0 < np.mean([row["spectral"] for row in rows]) / spectral < 4.7
 
 
-def test_ctrl_c_is_answered_with_a_word(tmp_path):
+@pytest.mark.skipif(os.name != "posix", reason="sends signals to a group of processes")
+@pytest.mark.parametrize("when", ["workers are starting", "cells are being measured"])
+def test_ctrl_c_is_answered_with_a_word_and_nothing_else(tmp_path, when):
+    """As a terminal does it: the signal goes to the command and to all its workers."""
     pytest.importorskip("typer")
-    command = [sys.executable, "-m", "curplus", "reproduce", "figure3", "--out", tmp_path / "out", "--jobs", "1"]
-    run = subprocess.Popen(map(str, command), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    while not list(tmp_path.glob("out/cells/comparison-*/*.json")):
+    command = [sys.executable, "-m", "curplus", "reproduce", "figure3", "--out", tmp_path / "out", "--jobs", "2"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    run = subprocess.Popen([*map(str, command)], **pipes, text=True, start_new_session=True)
+    awaited = "out/cells/spectra-*" if when == "workers are starting" else "out/cells/comparison-*/*.json"
+    while not list(tmp_path.glob(awaited)):
         assert run.poll() is None
         time.sleep(0.01)
-    run.send_signal(signal.SIGINT)
-    shown, _ = run.communicate(timeout=30)
+    time.sleep(0.2)
+    os.killpg(run.pid, signal.SIGINT)
+    shown, complaints = run.communicate(timeout=30)
     assert run.returncode == 130
     assert "Interrupted. What was finished is kept" in " ".join(shown.split())
+    assert complaints == ""

@@ -91,7 +91,8 @@ def measure_all(
     progress(study.name, len(cells) - len(missing), len(cells))
     if missing:
         with _workers(min(jobs or _cores(), len(missing))) as pool:
-            tasks = [pool.submit(_measure_and_save, study, cell, data_home, store) for cell in missing]
+            with _ignoring_interrupts():
+                tasks = [pool.submit(_measure_and_save, study, cell, data_home, store) for cell in missing]
             for done, task in enumerate(as_completed(tasks), len(cells) - len(missing) + 1):
                 task.result()
                 progress(study.name, done, len(cells))
@@ -172,9 +173,21 @@ def _workers(count: int) -> Iterator[ProcessPoolExecutor]:
         ) from error
 
 
+@contextmanager
+def _ignoring_interrupts() -> Iterator[None]:
+    """Workers that are started meanwhile leave Ctrl-C to their parent from their first moment on."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may say what happens to signals
+        return
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+
+
 def _follow_parent() -> None:
-    """In a worker: leave Ctrl-C to the parent, and end when the parent does."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """In a worker: end when the parent does."""
     parent = multiprocessing.parent_process()
     assert parent is not None
 
