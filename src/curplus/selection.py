@@ -230,12 +230,13 @@ class Remainder:
     def pick(self, count: int, score: Callable[[], FloatVector]) -> list[int]:
         """Take up to ``count`` columns, each time the visible one with the best score; fewer when none is left.
 
-        Of scores that differ by rounding only, the one with more energy wins: on a line, all explain the same.
+        Of scores that differ by one in a million, which may be rounding, the one with more energy wins: on a line, all
+        explain the same.
         """
         picked: list[int] = []
         while len(picked) < count and (visible := self.visible).any():
             scores = np.where(visible, score(), -np.inf)
-            ties = scores >= scores.max() - 1e-9 * abs(scores.max())
+            ties = scores >= scores.max() - 1e-6 * abs(scores.max())
             best = int(np.argmax(np.where(ties, self.energy, -np.inf)))
             self._take(best)
             picked.append(best)
