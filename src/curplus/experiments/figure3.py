@@ -2,27 +2,22 @@ r"""Figure 3: :math:`\ell_s` of every method, as columns and rows grow with :mat
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from .comparison import relative_errors
 from .drawing import panels
 from .experiment import Experiment
-from .tables import Rows
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-__all__ = ["EXPERIMENT"]
+__all__ = ["EXPERIMENT", "as_lines_grow"]
 
 
-def table(results: dict[str, Rows]) -> Rows:
-    """Errors with one portion of entries."""
-    return [row for row in relative_errors(results, "spectral") if row["growth"] in (0, 1)]
+def as_lines_grow(name: str, norm: str) -> Experiment:
+    """Errors with one portion of entries, along alpha; Figure 6 is the same in the other norm."""
+    return Experiment(
+        name,
+        f"{norm} error as columns and rows grow",
+        ("spectra", "comparison"),
+        table=lambda results: [row for row in relative_errors(results, norm) if row["growth"] in (0, 1)],
+        plot=lambda table: panels(table, "alpha", norm=norm, label=r"$\alpha$"),
+    )
 
 
-def plot(table: Rows) -> Figure:
-    """A panel for each matrix and rank, along alpha."""
-    return panels(table, "alpha", norm="spectral", label=r"$\alpha$")
-
-
-EXPERIMENT = Experiment("figure3", "spectral error as columns and rows grow", ("spectra", "comparison"), table, plot)
+EXPERIMENT = as_lines_grow("figure3", "spectral")
