@@ -86,3 +86,13 @@ def test_any_sample_has_an_orthonormal_basis_of_its_span(seed, n, d, digits):
     vectors = leading_basis(A).vectors
     assert orthogonality_error(vectors) < 1e-12
     assert np.linalg.norm(A - vectors @ (vectors.T @ A)) < 1e-12 * np.linalg.norm(A)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("condition", [1, 9, 11, 300, 600, 800, 1e4])
+def test_the_basis_is_orthonormal_on_both_sides_of_every_shortcut(rng, condition, dtype):
+    A = sample_of_condition(rng, 200, 12, condition).astype(dtype)
+    basis = leading_basis(A, 12)
+    V, eps = basis.vectors.astype(np.float64), np.finfo(dtype).eps
+    assert np.abs(V.T @ V - np.eye(12)).max() < max(20 * eps, 2e-14)
+    assert np.abs(A.astype(np.float64) @ basis.coefficients - V).max() < 20 * eps * condition

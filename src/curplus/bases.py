@@ -13,8 +13,9 @@ from ._typing import IndexVector, Matrix, Vector
 
 __all__ = ["Basis", "leading_basis"]
 
-ORTHONORMAL = 100.0  # while (s_1 / s_r)**2 is below this, the Gram shortcut costs one digit of 16
-DIRECTIONS = 1e-10  # beyond, it is taken while directions are still found this well, and needs a second step
+SHORTCUT = 100.0  # the Gram shortcut is taken while (s_1 / s_r)**2 is below this
+DIRECTIONS = 1e-10  # or while it still finds directions this well
+ORTHONORMAL = 2e-14  # where it does not leave vectors orthonormal to this, they are made so in a second step
 
 
 class Basis(NamedTuple):
@@ -62,9 +63,10 @@ def leading_basis(sample: Matrix, rank: int | None = None, *, index: IndexVector
     Notes
     -----
     The eigenvectors of the small matrix :math:`A^\top A` give the basis five times faster than a QR factorization of
-    A, but lose :math:`(\sigma_1/\sigma_r)^2` in orthogonality and in the choice among the directions of A. Up to 100
-    that does not matter; while it leaves ten digits, the r vectors found are made orthonormal, and lie in the span of A
-    to rounding. Beyond, the sample is factorized by QR, then SVD of the triangle. Any of them costs :math:`O(n d^2)`.
+    A, but lose :math:`(\sigma_1/\sigma_r)^2` in orthogonality and in the choice among the directions of A. They are
+    used where that is at most 100, or leaves ten digits, and are made orthonormal where they are not; they lie in the
+    span of A to rounding. Beyond, the sample is factorized by QR, then SVD of the triangle. Either costs
+    :math:`O(n d^2)`.
     """
     n, d = sample.shape
     rank = min(n, d) if rank is None else rank
@@ -90,11 +92,11 @@ def _by_gram(A: Matrix, r: int) -> tuple[Matrix, Matrix] | None:
     squares, W = xp.linalg.eigh(A.T @ A)
     squares, W = xp.flip(squares)[:r], xp.flip(W, axis=1)[:, :r]
     first, last = float(squares[0]), float(squares[-1])
-    if first == 0 or last * max(ORTHONORMAL, DIRECTIONS / rounding_unit(A)) < first:
+    if first == 0 or last * max(SHORTCUT, DIRECTIONS / rounding_unit(A)) < first:
         return None
     coefficients = W / xp.sqrt(squares)
     vectors = A @ coefficients
-    if last * ORTHONORMAL < first:
+    if last * ORTHONORMAL < first * rounding_unit(A):
         vectors, triangle = xp.linalg.qr(vectors)
         coefficients = xp.linalg.solve(triangle.T, coefficients.T).T
     return vectors, coefficients
