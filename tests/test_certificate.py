@@ -31,6 +31,8 @@ def test_the_estimate_is_the_known_part_plus_the_mean_of_the_rest(noisy):
     held = approx.held_out[outside_lines(seen)[approx.held_out]]
     known = np.zeros(M.shape, dtype=bool)
     known[seen.row_index] = known[:, seen.column_index] = True
+    used = np.setdiff1d(np.flatnonzero(outside_lines(seen)), held)
+    known[seen.i[used], seen.j[used]] = True
     expected = np.sum(E[known] ** 2) + np.sum(~known) * np.mean(E[seen.i[held], seen.j[held]] ** 2)
     certificate = curplus.certify(approx, seen)
     assert certificate.evidence == "held-out entries"
@@ -70,7 +72,11 @@ def test_entries_used_in_the_fit_never_count_in_the_estimate(noisy):
     values = np.array(seen.values)
     values[used[outside_lines(seen)[used]]] += 100.0
     spoilt, plain = (curplus.certify(blind, x) for x in (replace(seen, values=values), seen))
-    assert spoilt.error == pytest.approx(plain.error, rel=1e-12)
+    assert np.allclose(spoilt.squares, plain.squares, rtol=1e-9)
+    outside = used[outside_lines(seen)[used]]
+    guess = approx.entries(seen.i[outside], seen.j[outside])
+    known = [np.sum((x[outside] - guess) ** 2) for x in (values, seen.values)]  # an error is known where it was fitted
+    assert spoilt.error**2 - known[0] == pytest.approx(plain.error**2 - known[1], rel=1e-6)
     assert "judged by the fitted entries" in spoilt.reason
     plus = curplus.certify(curplus.cur_plus(seen, 4), seen)
     assert math.isnan(plus.error)
@@ -247,3 +253,62 @@ def test_what_cannot_be_judged_is_refused(noisy, full_rank):
     other = curplus.observe(full_rank((20, 10)), n_columns=2, n_rows=2, n_entries=0, rng=0)
     with pytest.raises(InvalidArgumentError, match=r"shape \(300, 200\) and the observation \(20, 10\)"):
         curplus.certify(approx, other)
+
+
+@pytest.mark.parametrize("share", [0.5, 0.8, 1.0])
+def test_intervals_cover_where_much_of_the_matrix_was_read(low_rank, rng, share):
+    """Fitted places have smaller errors than the others, and must not be taken for them."""
+    truth = low_rank((120, 80), 3)
+    covered = given = 0
+    for seed in range(25):
+        M = truth + 0.2 * rng.standard_normal((120, 80))
+        seen = curplus.observe(M, n_columns=10, n_rows=10, n_entries=round(share * M.size), rng=seed)
+        approx = curplus.approximate(seen, 3)
+        interval = curplus.certify(approx, seen).interval
+        if interval is not None:
+            given += 1
+            covered += interval[0] * (1 - 1e-9) <= np.linalg.norm(M - approx.to_array()) <= interval[1] * (1 + 1e-9)
+    assert given >= 15
+    assert covered >= 0.8 * given
+
+
+def test_left_out_rows_cover_where_most_rows_were_read(low_rank, rng):
+    covered = given = 0
+    truth = low_rank((150, 100), 3)
+    for seed in range(25):
+        M = truth + 0.2 * rng.standard_normal((150, 100))
+        seen = curplus.observe(M, n_columns=8, n_rows=130, n_entries=0, rng=seed)
+        approx = curplus.approximate(seen, 3)
+        interval = curplus.certify(approx, seen).interval
+        if interval is not None:
+            given += 1
+            covered += interval[0] <= np.linalg.norm(M - approx.to_array()) <= interval[1]
+    assert given >= 15
+    assert covered >= 0.8 * given
+
+
+@pytest.mark.parametrize("counts", [(20, 5, 0), (20, 5, 300), (3, 60, 0), (20, 60, 10)])
+def test_where_all_rows_or_columns_were_read_the_error_is_exact(rng, counts):
+    M = rng.standard_normal((60, 20))
+    seen = curplus.observe(M, **dict(zip(("n_columns", "n_rows", "n_entries"), counts, strict=True)), rng=0)
+    approx = curplus.approximate(seen, 3)
+    certificate = curplus.certify(approx, seen)
+    assert certificate.evidence == "everything was read"
+    assert certificate.error == pytest.approx(np.linalg.norm(M - approx.to_array()))
+    assert certificate.interval == (certificate.error, certificate.error)
+
+
+def test_errors_of_very_different_size_are_no_trouble(rng):
+    M = rng.standard_normal((300, 200)) * np.where(np.arange(200) < 10, 1.0, 1e-80)
+    seen = curplus.Observation(
+        shape=M.shape,
+        column_index=np.arange(10),
+        columns=M[:, :10],
+        i=np.arange(300),
+        j=10 + np.arange(300) % 190,
+        values=M[np.arange(300), 10 + np.arange(300) % 190],
+        drawn=curplus.Drawn("given", "given", "uniform"),
+    )
+    zero = curplus.approximate(seen, 2)
+    blind = curplus.Factorization(zero.left, zero.core, zero.right, held_out=np.arange(300))
+    assert curplus.certify(blind, seen).interval is None

@@ -76,6 +76,11 @@ def test_entries_choose_the_ridge_where_no_line_can_be_left_out(rng):
     assert rest_error(M, seen, skeleton.X) < np.linalg.norm(M) < rest_error(M, seen, ridge_skeleton(seen, 8).X)
 
 
+def test_a_handful_of_entries_does_not_choose_a_ridge(low_rank):
+    seen = curplus.observe(low_rank((60, 40), 3), n_columns=3, n_rows=3, n_entries=9, rng=0)
+    assert math.isnan(ridge_skeleton(seen, 3, np.arange(9)).entry_ridge)
+
+
 def test_the_part_made_of_sums_minimises_the_error_of_left_out_lines(rng):
     M = rng.poisson(2.0, size=(40, 30)).astype(float)
     seen = curplus.observe(M, n_columns=6, n_rows=7, n_entries=0, rng=0)

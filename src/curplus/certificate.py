@@ -1,11 +1,11 @@
 r"""How good an answer is, from entries and rows it did not see.
 
-The error on the sampled rows and columns is known. What it is elsewhere can be estimated from entries that the fit did
-not use: their mean squared error, times the number of places that were never read, is what the rest contributes. Where
-there are none, rows can be left out and predicted. Either is an average over a sample, and an interval for it means
-something only as long as no few numbers decide it. A sample of hundreds can miss what decides; the errors on everything
-else that was read, often twenty times as many, are witnesses to it. Where they or the sample itself show heavy tails,
-the interval is refused, with the reason.
+The error is known on the sampled rows and columns and where entries were fitted. What it is elsewhere can be estimated
+from entries that the fit did not use: their mean squared error, times the number of places that were never read, is
+what the rest contributes. Where there are none, rows can be left out and predicted. Either is an average over a sample,
+and an interval for it means something only as long as no few numbers decide it. A sample of hundreds can miss what
+decides; the errors on everything else that was read, often twenty times as many, are witnesses to it. Where they or the
+sample itself show heavy tails, the interval is refused, with the reason.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ SLOWEST = 2.5  # least power with which the largest squared errors must fall off
 LARGEST = 100  # how many of them show it
 ROW_CAUTION = 1.15  # standard errors from left-out rows are stretched: rows share their fits
 FOLDS = 10
-MET = 5  # expected meetings with a kind of error that make it unlikely (1 in 150) that none was met
+HUGE = 1e100  # a ratio of squared errors that is as bad as any larger one
+MET = 5  # expected meetings with a kind of error: the chance that there was none is then 1 in 150
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Certificate:
     interval: tuple[float, float] | None  # for || E ||, at ``level``; None where it is refused
     level: float
     reason: str  # why the interval is refused; empty otherwise
-    evidence: str  # "held-out entries", "left-out rows", or "none"
+    evidence: str  # "held-out entries", "left-out rows", "everything was read", or "none"
     lower_bound: float  # exact: the error at the places that were read and not fitted, or fitted badly
     spectral_lower_bound: float  # exact: the larger spectral norm of E on the sampled rows and on the columns
     spectral_estimate: float  # of || E ||_2, from left-out rows; an estimate, not a bound; nan without them
@@ -121,7 +122,9 @@ class Certificate:
 def certify(factorization: Factorization, observation: Observation, *, level: float = 0.95) -> Certificate:
     r"""Estimate the error of an answer from what its fit did not see.
 
-    .. math:: \|E\|_F^2 \approx \|E_{\text{known rows and columns}}\|_F^2 + N_{\text{rest}} \, \overline{e^2}
+    .. math:: \|E\|_F^2 \approx \|E_{\text{known}}\|_F^2 + N_{\text{rest}} \, \overline{e^2}
+
+    The error is known on the sampled rows and columns and at the entries that were fitted.
 
     Parameters
     ----------
@@ -157,7 +160,7 @@ def certify(factorization: Factorization, observation: Observation, *, level: fl
     their fits.
 
     Errors that sit in so few places that nothing which was read shows them cannot be guarded against: to be seen in all
-    but one of 200 samples, they must be expected at five of the places that were read.
+    but one of 150 samples, they must be expected at five of the places that were read.
 
     Examples
     --------
@@ -179,6 +182,8 @@ def certify(factorization: Factorization, observation: Observation, *, level: fl
             "Give the observation that the answer was computed from."
         )
     seen = _Residual(factorization, observation)
+    if seen.n_rest == 0:
+        return seen.certificate(0.0, _Average(math.inf, 0.0, ""), np.empty(0), "everything was read", level)
     entries = _by_entries(seen, level)
     chosen = entries
     if entries.interval is None:
@@ -233,21 +238,35 @@ class _Residual:
     def held_out(self) -> IndexVector:
         """Entries that the fit did not see, outside the sampled lines; each place once, if all had the same chance."""
         held = self.answer.held_out[self.outside[self.answer.held_out]]
-        if self.observation.probabilities is not None:
-            return held
-        place = self.observation.i[held] * self.observation.shape[1] + self.observation.j[held]
-        return held[np.unique(place, return_index=True)[1]]
+        return held if self.observation.probabilities is not None else self._once(held)
+
+    def fitted(self, held: IndexVector) -> IndexVector:
+        """Entries that the fit saw, outside the sampled lines; each place once, and none that was held out too."""
+        others = self._once(np.setdiff1d(np.flatnonzero(self.outside), self.answer.held_out))
+        return others[~np.isin(self._place(others), self._place(held))]
+
+    def distinct_sum(self, which: IndexVector) -> float:
+        """Sum of the squared errors at some of the entries, each place once."""
+        return float(np.sum(self.squares_at(self._once(which))))
+
+    def _place(self, which: IndexVector) -> IndexVector:
+        place: IndexVector = self.observation.i[which] * self.observation.shape[1] + self.observation.j[which]
+        return place
+
+    def _once(self, which: IndexVector) -> IndexVector:
+        return which[np.unique(self._place(which), return_index=True)[1]]
 
     def certificate(
         self, rest: float, average: _Average, squares: FloatArray, evidence: str, level: float, **more: Any
     ) -> Certificate:
-        """A certificate for the estimate ``rest`` of the squares outside."""
-        error = math.sqrt(self.known + rest) * self.unit
+        """A certificate for the estimate ``rest`` of the squares that are not ``known``."""
+        known = more.pop("known", self.known)
+        error = math.sqrt(known + rest) * self.unit
         interval = None
         if not average.reason:
             freedom = max(average.sharing / 4, 1.0)
             reach = math.exp(average.spread * float(scipy.special.stdtrit(freedom, (1 + level) / 2)))
-            low, high = (math.sqrt(self.known + rest * factor) * self.unit for factor in (1 / reach, reach))
+            low, high = (math.sqrt(known + rest * factor) * self.unit for factor in (1 / reach, reach))
             interval = (low, high)
         matrix = math.sqrt(self.known_matrix + self._matrix_outside())
         return Certificate(
@@ -286,26 +305,31 @@ def _by_entries(seen: _Residual, level: float) -> Certificate:
     squares = seen.squares_at(held)
     weights = observation.inverse_chances[held] / np.mean(observation.inverse_chances[held])
     mean = float(np.mean(weights * squares))
-    fitted = np.setdiff1d(np.flatnonzero(seen.outside), seen.answer.held_out)
+    fitted = seen.squares_at(seen.fitted(held))
     witnesses = {
         "sampled rows": seen.row_squares.ravel(),
         "sampled columns": seen.column_squares.ravel(),
-        "fitted entries": seen.squares_at(fitted),
+        "fitted entries": fitted,
     }
+    # Places that were fitted are known; with unequal chances, the weights speak for them as well.
+    n_rest, known = seen.n_rest, seen.known
+    if observation.probabilities is None:
+        n_rest, known = n_rest - len(fitted), known + float(np.sum(fitted))
     index = _tail_index(weights * squares, *witnesses.values())
     sharing, reason = _trust(weights * squares, witnesses, "held-out entries", count=_sharing(weights), index=index)
-    drawn_once = 1 - len(held) / max(seen.n_rest, 1) if observation.probabilities is None else 1.0
+    drawn_once = 1 - len(held) / max(n_rest, 1) if observation.probabilities is None else 1.0
     variance = max(
-        float(np.mean((weights * (squares - mean)) ** 2)) / len(held) / mean**2 if mean > 0 else math.nan,
+        float(np.mean((weights * (squares / mean - 1)) ** 2)) / len(held) if mean > 0 else math.nan,
         1 / sharing - 1 / _sharing(weights),
     )
     return seen.certificate(
-        seen.n_rest * mean,
+        n_rest * mean,
         _Average(sharing, math.sqrt(max(drawn_once, 0.0) * variance), _how_drawn(observation) or reason),
-        squares * seen.unit**2,
+        squares * seen.unit * seen.unit,
         "held-out entries",
         level,
-        lower_bound=math.sqrt(seen.known + float(np.sum(squares))) * seen.unit,
+        known=known,
+        lower_bound=math.sqrt(seen.known + float(np.sum(fitted)) + seen.distinct_sum(held)) * seen.unit,
         entries_to_halve=3 * len(held),
     )
 
@@ -328,7 +352,7 @@ def _trust(
     if mean == 0:
         return 1.0, f"all errors of the {len(squares)} {what} are zero, which says nothing of those that were not drawn"
     in_effect = {"": _sharing(squares)} | {
-        f"judged by the {where}, ": count / float(np.mean((others / mean) ** 2))
+        f"judged by the {where}, ": count / float(np.mean(np.square(np.minimum(others / mean, HUGE))))
         for where, others in witnesses.items()
         if np.any(others)
     }
@@ -378,11 +402,13 @@ def _by_rows(seen: _Residual, level: float) -> Certificate:
     across = np.sum(seen.column_squares[seen.unseen_rows], axis=1) * (width / observation.n_columns)
     index = _tail_index(errors.ravel() ** 2, seen.column_squares.ravel())
     sharing, reason = _trust(squares, {"sampled columns": across}, "left-out rows", count=len(squares), index=index)
-    spread = ROW_CAUTION * math.sqrt(max(1 / sharing - 1 / len(squares), 0.0))
+    # The rows that were read tell of the mean; those that were not have a mean of their own.
+    own = 1 + len(squares) / unseen
+    spread = ROW_CAUTION * math.sqrt(max(1 / sharing - 1 / len(squares), 0.0) * own)
     return seen.certificate(
         unseen * float(np.mean(squares)),
         _Average(sharing, spread, reason),
-        squares * seen.unit**2,
+        squares * seen.unit * seen.unit,
         "left-out rows",
         level,
         spectral_estimate=math.sqrt(unseen / observation.n_rows) * _spectral(errors) * seen.unit,

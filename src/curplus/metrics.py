@@ -312,7 +312,7 @@ def _leading_singular_pairs(
     except ArpackNoConvergence as error:  # the operator is rounding error: what was found is as good as any
         squares, vectors = error.eigenvalues, error.eigenvectors
         if len(squares) < count:
-            squares, vectors = np.full(count, _rayleigh(gram, x)), np.eye(m, count)
+            squares, vectors = np.full(count, _rayleigh(gram, x)), np.repeat(x[:, None] / np.linalg.norm(x), count, 1)
     order = np.argsort(squares)[::-1]
     return np.sqrt(squares[order].clip(min=0.0)) * unit, vectors[:, order]
 

@@ -24,6 +24,7 @@ __all__ = ["Skeleton", "ridge_skeleton"]
 FloatArray = NDArray[np.floating[Any]]
 
 CUT = 1e-12  # singular values of the crossing below this fraction of the largest are rounding
+FEWEST_ENTRIES, ENOUGH_ENTRIES = 10, 50_000  # that choose a ridge; more than enough are not asked
 RIDGES = np.concatenate([[0.0], np.logspace(-10, 4, 57)])  # relative to the largest squared singular value
 
 
@@ -66,7 +67,7 @@ def ridge_skeleton(observation: Observation, rank: int, use: IndexVector | None 
     rank : int
         How many directions the matrix is thought to have. A side with no more lines than that cannot be left out from.
     use : array, optional
-        Which entries choose the ridge where no line can be left out; without any, there is none.
+        Which entries choose the ridge where no line can be left out; with fewer than ten, there is none.
 
     Notes
     -----
@@ -77,7 +78,9 @@ def ridge_skeleton(observation: Observation, rank: int, use: IndexVector | None 
     by_rows, by_columns = _sides(observation)
     rows_count, columns_count = observation.n_rows > rank, observation.n_columns > rank
     if not (rows_count or columns_count):
-        ridge = math.nan if use is None or not len(use) else _ridge_for_entries(observation, by_rows.W, use)
+        ridge = math.nan
+        if use is not None and len(use) >= FEWEST_ENTRIES:
+            ridge = _ridge_for_entries(observation, by_rows.W, use)
         X, condition = _inverse(by_rows.W, 0.0 if math.isnan(ridge) else ridge)
         return Skeleton(X, math.nan, math.nan, 0.0, condition, math.nan, ridge)
     uniform = observation.drawn.columns == observation.drawn.rows == "uniform"
@@ -156,6 +159,8 @@ def _ridge_for_entries(observation: Observation, W: FloatArray, use: IndexVector
         return 0.0
     keep = s > CUT * s[0]
     a, s, bt = a[:, keep], s[keep], bt[keep]
+    if len(use) > ENOUGH_ENTRIES:
+        use = np.random.default_rng(0).choice(use, ENOUGH_ENTRIES, replace=False)
     P, Q, y = observation.columns @ bt.T, (a.T @ observation.rows).T, observation.values[use]
     weights = observation.entry_weights[use]
     errors = np.empty((len(RIDGES), len(use)))

@@ -10,7 +10,7 @@ import json
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -109,8 +109,8 @@ def _inventory(arrays: Mapping[str, Any]) -> dict[str, list[Any]]:
 
 
 def _flush_folder(folder: Path) -> None:
-    """Make sure that a new name in a folder outlives a power cut, where folders can be opened."""
-    if os.name == "posix":
+    """Make sure that a new name in a folder outlives a power cut, where the system can do that."""
+    with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(handle)
