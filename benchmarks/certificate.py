@@ -2,8 +2,9 @@
 
 Run: python benchmarks/certificate.py [--draws 200] [--data DIR] [--evidence entries full half rows] [--only NAME ...]
 
-Four benign matrices, three whose errors have long tails, and five whose errors sit in few places, which some hundred
-entries often miss. Each is observed anew in every draw, and four kinds of evidence judge the answer:
+Four benign matrices, one of them also with half of it read, three whose errors have long tails, and five whose errors
+sit in few places, which some hundred entries often miss. Each is observed anew in every draw, and four kinds of
+evidence judge the answer:
 
 entries   those that approximate sets aside
 full      all entries, of an answer of cur_full, which uses none
@@ -54,6 +55,7 @@ def cases(folder: str | None) -> Iterator[Case]:
     noise = 0.3 * rng.standard_normal(shape)
     size = (5, 15, 15, 6000)
     yield Case("low rank + noise", signal + noise, *size)
+    yield Case("low rank + noise, half of it read", signal + noise, 5, 15, 200, 60_000)
     U, V = (np.linalg.qr(rng.standard_normal((k, 300))).Q for k in shape)
     yield Case("power law", (U / np.arange(1, 301)) @ V.T, 10, 20, 60, 1500)
     digits = load_digits().data
