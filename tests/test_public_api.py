@@ -39,6 +39,7 @@ STORY = (
     "selection",
     "strategies",
     "acquisition",
+    "trust",
     "certificate",
     "theory",
     "metrics",

@@ -24,6 +24,7 @@ from .approximation import approximate
 from .exceptions import InvalidArgumentError, MissingExtraError
 from .factorization import Factorization
 from .observation import Observation
+from .trust import FEWEST, sharing, tail_index, trust
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,12 +33,8 @@ __all__ = ["Certificate", "certify"]
 
 FloatArray = NDArray[np.floating[Any]]
 
-FEWEST = {"held-out entries": 100, "left-out rows": 50}  # how many must share an average that is given an interval
-SLOWEST = 2.5  # least power with which the largest squared errors must fall off: 2 makes a variance, the rest is safety
-LARGEST = 100  # how many of them show it
 ROW_CAUTION = 1.15  # standard errors from left-out rows are stretched: rows share their fits
 FOLDS = 10
-HUGE = 1e100  # a ratio of squared errors that is as bad as any larger one
 MET = 5  # expected meetings with a kind of error: the chance that there was none is then 1 in 150
 
 
@@ -315,16 +312,16 @@ def _by_entries(seen: _Residual, level: float) -> Certificate:
     n_rest, known = seen.n_rest, seen.known
     if observation.probabilities is None:
         n_rest, known = n_rest - len(fitted), known + float(np.sum(fitted))
-    index = _tail_index(weights * squares, *witnesses.values())
-    sharing, reason = _trust(weights * squares, witnesses, "held-out entries", count=_sharing(weights), index=index)
+    index = tail_index(weights * squares, *witnesses.values())
+    shared, reason = trust(weights * squares, witnesses, "held-out entries", count=sharing(weights), index=index)
     drawn_once = 1 - len(held) / max(n_rest, 1) if observation.probabilities is None else 1.0
     variance = max(
         float(np.mean((weights * (squares / mean - 1)) ** 2)) / len(held) if mean > 0 else math.nan,
-        1 / sharing - 1 / _sharing(weights),
+        1 / shared - 1 / sharing(weights),
     )
     return seen.certificate(
         n_rest * mean,
-        _Average(sharing, math.sqrt(max(drawn_once, 0.0) * variance), _how_drawn(observation) or reason),
+        _Average(shared, math.sqrt(max(drawn_once, 0.0) * variance), _how_drawn(observation) or reason),
         squares * seen.unit * seen.unit,
         "held-out entries",
         level,
@@ -340,54 +337,6 @@ def _how_drawn(observation: Observation) -> str:
     return "how the entries were chosen is not known, so they may not speak for the rest (observe draws uniformly)"
 
 
-def _trust(
-    squares: FloatArray, witnesses: dict[str, FloatArray], what: str, *, count: float, index: float
-) -> tuple[float, str]:
-    """How many of ``squares`` share their average in effect, and why it cannot be trusted; empty where it can.
-
-    ``witnesses`` are squares of the same kind at other places, ``count`` is the number of squares if all had the same
-    chance, ``index`` the power with which the largest squared errors fall off.
-    """
-    mean = float(np.mean(squares))
-    if mean == 0:
-        return 1.0, f"all errors of the {len(squares)} {what} are zero, which says nothing of those that were not drawn"
-    in_effect = {"": _sharing(squares)} | {
-        f"judged by the {where}, ": count / float(np.mean(np.square(np.minimum(others / mean, HUGE))))
-        for where, others in witnesses.items()
-        if np.any(others)
-    }
-    judge = min(in_effect, key=lambda where: in_effect[where])
-    sharing, reason = in_effect[judge], ""
-    if sharing < FEWEST[what]:
-        reason = (
-            f"the error rests on too few of the {what}: {judge}{sharing:.0f} in effect, and it takes {FEWEST[what]}"
-        )
-    elif index < SLOWEST:
-        reason = (
-            f"the largest squared errors fall off so slowly (index {index:.1f}, below {SLOWEST:g}) that those not "
-            "drawn may hold more than all that were"
-        )
-    return sharing, reason
-
-
-def _sharing(squares: FloatArray) -> float:
-    """How many squares share their sum: their number if all are equal, 1 if one has everything."""
-    shares = squares / max(float(np.sum(squares)), np.finfo(float).tiny)
-    return 1 / max(float(np.sum(shares**2)), np.finfo(float).tiny)
-
-
-def _tail_index(squares: FloatArray, *witnesses: FloatArray) -> float:
-    """Hill's estimate of the power with which the largest squares fall off.
-
-    They are the largest of those beyond the upper twentieth of ``squares``: smaller witnesses have nothing to add.
-    """
-    place = max(len(squares) - max(10, len(squares) // 20) - 1, 0)
-    pool = np.concatenate([squares, *witnesses])
-    top = np.sort(pool[pool >= np.partition(squares, place)[place]])[-LARGEST - 1 :]
-    excess = np.log(top[top > 0] / np.min(top[top > 0], initial=math.inf))
-    return (len(excess) - 1) / float(np.sum(excess)) if np.any(excess > 0) else math.inf
-
-
 def _by_rows(seen: _Residual, level: float) -> Certificate:
     observation, answer = seen.observation, seen.answer
     if answer.choices is None:
@@ -400,14 +349,14 @@ def _by_rows(seen: _Residual, level: float) -> Certificate:
     squares = np.sum(errors**2, axis=1)
     unseen, width = observation.shape[0] - observation.n_rows, errors.shape[1]
     across = np.sum(seen.column_squares[seen.unseen_rows], axis=1) * (width / observation.n_columns)
-    index = _tail_index(errors.ravel() ** 2, seen.column_squares.ravel())
-    sharing, reason = _trust(squares, {"sampled columns": across}, "left-out rows", count=len(squares), index=index)
+    index = tail_index(errors.ravel() ** 2, seen.column_squares.ravel())
+    shared, reason = trust(squares, {"sampled columns": across}, "left-out rows", count=len(squares), index=index)
     # The rows that were read tell of the mean; those that were not have a mean of their own.
     own = 1 + len(squares) / unseen
-    spread = ROW_CAUTION * math.sqrt(max(1 / sharing - 1 / len(squares), 0.0) * own)
+    spread = ROW_CAUTION * math.sqrt(max(1 / shared - 1 / len(squares), 0.0) * own)
     return seen.certificate(
         unseen * float(np.mean(squares)),
-        _Average(sharing, spread, reason),
+        _Average(shared, spread, reason),
         squares * seen.unit * seen.unit,
         "left-out rows",
         level,
