@@ -23,6 +23,7 @@ from .exceptions import InvalidArgumentError
 __all__ = [
     "array_namespace",
     "blocks",
+    "column_products",
     "device",
     "gather",
     "host_array",
@@ -92,6 +93,13 @@ def blocks(size: int, width: int, *, most: int = 2**22) -> Iterator[slice]:
 def take(x: Array, index: IndexVector, *, axis: int) -> Array:
     """Slices of ``x`` at the host positions ``index``."""
     return array_namespace(x).take(x, to_device(index, x), axis=axis)
+
+
+def column_products(x: Matrix, a: IndexVector, b: IndexVector) -> Matrix:
+    """Products of the columns ``a`` and ``b`` of ``x``, row by row in memory."""
+    products = take(x, a, axis=1)
+    products *= take(x, b, axis=1)
+    return products
 
 
 def gather(x: Matrix, i: IndexVector, j: IndexVector) -> Vector:

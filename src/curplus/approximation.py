@@ -122,9 +122,7 @@ def _on_host(observation: Observation) -> tuple[Observation, float]:
 
 def _split(seen: Observation, rng: np.random.Generator) -> tuple[IndexVector, IndexVector]:
     """Entries outside the sampled lines, in two parts: to fit, and to check. A repeated position stays together."""
-    rows, columns = np.zeros(seen.shape[0], dtype=bool), np.zeros(seen.shape[1], dtype=bool)
-    rows[seen.row_index] = columns[seen.column_index] = True
-    outside = np.flatnonzero(~(rows[seen.i] | columns[seen.j]))
+    outside = np.flatnonzero(seen.outside)
     place = seen.i[outside] * seen.shape[1] + seen.j[outside]
     places = np.sort(place)
     places = places[np.diff(places, prepend=-1) > 0]

@@ -206,19 +206,18 @@ class _Residual:
     def __init__(self, answer: Factorization, observation: Observation) -> None:
         self.answer, self.observation = answer, observation
         n, m = observation.shape
-        known_rows, known_columns = np.zeros(n, dtype=bool), np.zeros(m, dtype=bool)
-        known_rows[observation.row_index] = known_columns[observation.column_index] = True
-        self.outside = ~(known_rows[observation.i] | known_columns[observation.j])
-        self.unseen_rows = ~known_rows
+        self.outside = observation.outside
+        self.unseen_rows = np.ones(n, dtype=bool)
+        self.unseen_rows[observation.row_index] = False
         self.n_rest = (n - observation.n_rows) * (m - observation.n_columns)
         parts = [to_numpy(part) for part in (observation.rows, observation.columns, observation.values)]
         self.unit = max(float(np.abs(part).max(initial=0)) for part in parts) or 1.0
         rows = self._scaled(parts[0], to_numpy(answer.rows(observation.row_index)))
         columns = self._scaled(parts[1], to_numpy(answer.columns(observation.column_index)))
         self.row_squares, self.column_squares = rows**2, columns**2
-        self.known = float(np.sum(self.row_squares) + np.sum(self.column_squares[~known_rows]))
+        self.known = float(np.sum(self.row_squares) + np.sum(self.column_squares[self.unseen_rows]))
         self.known_matrix = float(
-            np.sum(self._scaled(parts[0]) ** 2) + np.sum(self._scaled(parts[1])[~known_rows] ** 2)
+            np.sum(self._scaled(parts[0]) ** 2) + np.sum(self._scaled(parts[1])[self.unseen_rows] ** 2)
         )
         self.spectral = max(_spectral(rows), _spectral(columns)) * self.unit
 

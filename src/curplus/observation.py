@@ -12,6 +12,7 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ._arrays import array_namespace, device, real_array
 from ._typing import Array, IndexVector, Matrix, Names, RandomState, Shape, Vector
@@ -23,7 +24,6 @@ from .agreement import (
     check_positive,
     check_shapes,
     check_values,
-    position,
 )
 from .exceptions import InvalidArgumentError
 from .sampling import Drawn, SamplePlan, uniform_plan
@@ -204,10 +204,19 @@ class Observation:
         return len(self.i)
 
     @property
+    def outside(self) -> NDArray[np.bool_]:
+        """Which records stand outside the sampled rows and columns, shape (n_entries,)."""
+        n, m = self.shape
+        rows, columns = np.zeros(n, dtype=bool), np.zeros(m, dtype=bool)
+        rows[self.row_index] = columns[self.column_index] = True
+        outside: NDArray[np.bool_] = ~(rows[self.i] | columns[self.j])
+        return outside
+
+    @property
     def n_distinct(self) -> int:
         """Number of different places of the matrix that were read."""
         n, m = self.shape
-        outside = (position(self.row_index, self.i) < 0) & (position(self.column_index, self.j) < 0)
+        outside = self.outside
         scattered = len(np.unique(self.i[outside] * m + self.j[outside]))
         return n * self.n_columns + m * self.n_rows - self.n_columns * self.n_rows + scattered
 

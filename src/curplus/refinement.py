@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from ._arrays import blocks
+from ._arrays import blocks, column_products
 from ._typing import IndexVector
 from .completion import leading_part
 from .factorization import Factorization
@@ -47,9 +47,7 @@ class Measured(NamedTuple):
 
 def measured(observation: Observation, use: IndexVector) -> Measured:
     """Sampled lines, and those of the entries ``use`` that lie outside them, weighted by their noise."""
-    rows, columns = np.zeros(observation.shape[0], dtype=bool), np.zeros(observation.shape[1], dtype=bool)
-    rows[observation.row_index] = columns[observation.column_index] = True
-    use = use[~(rows[observation.i[use]] | columns[observation.j[use]])]
+    use = use[observation.outside[use]]
     where = (observation.i[use], observation.j[use])
     weight = np.ones(len(use))
     if observation.weights is not None:
@@ -69,8 +67,8 @@ def solve_rows(seen: Measured, V: FloatArray, ridge: float) -> FloatArray:
     r = V.shape[1]
     a, b = np.triu_indices(r)
     known, whole = V[seen.crossing], V.T @ V
-    pairs = [(some, _products(V, a[some], b[some])) for some in blocks(len(a), 1, most=PAIRS)]
-    common = _products(known, a, b).sum(axis=0)
+    pairs = [(some, column_products(V, a[some], b[some])) for some in blocks(len(a), 1, most=PAIRS)]
+    common = column_products(known, a, b).sum(axis=0)
     pair = np.empty((r, r), dtype=np.int64)  # where the product of two columns stands
     pair[a, b] = pair[b, a] = np.arange(len(a))
     floor = max(ridge, 1e-14 * float(np.trace(whole)) / max(r, 1), np.finfo(float).tiny)  # a row not read stays zero
@@ -89,13 +87,6 @@ def solve_rows(seen: Measured, V: FloatArray, ridge: float) -> FloatArray:
         gram += floor * np.eye(r)
         solution[part] = np.linalg.solve(gram, target[part, :, None])[:, :, 0]
     return solution
-
-
-def _products(V: FloatArray, a: IndexVector, b: IndexVector) -> FloatArray:
-    """Products of the columns ``a`` and ``b``, row by row in memory."""
-    products: FloatArray = np.take(V, a, axis=1)
-    products *= np.take(V, b, axis=1)
-    return products
 
 
 def alternate(

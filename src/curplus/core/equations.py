@@ -17,7 +17,17 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from .._arrays import array_namespace, blocks, device, is_numpy_array, largest, power_of_two, take, to_device
+from .._arrays import (
+    array_namespace,
+    blocks,
+    column_products,
+    device,
+    is_numpy_array,
+    largest,
+    power_of_two,
+    take,
+    to_device,
+)
 from .._typing import IndexVector, Matrix, Vector
 from ..observation import Observation
 
@@ -129,15 +139,15 @@ class EntryEquations(NamedTuple):
         if self.places is None:
             moments: Matrix = 0.0
             for part in blocks(self.target.shape[0], len(half_q[0])):
-                outer = _products(self.right[part, :], half_q) * self.weight[part, None] ** 2
-                moments = moments + _products(self.left[part, :], half_p).T @ outer
+                outer = column_products(self.right[part, :], *half_q) * self.weight[part, None] ** 2
+                moments = moments + column_products(self.left[part, :], *half_p).T @ outer
             return moments
         moments = np.zeros((len(half_p[0]), len(half_q[0])))
         squares = self.places.matrix(self.weight**2, rows=len(self.left))
         for part in blocks(len(self.left), len(half_p[0]), most=2**23):
-            inner, some = _products(self.left[part], half_p), squares[part]
+            inner, some = column_products(self.left[part], *half_p), squares[part]
             for pairs in blocks(len(half_q[0]), len(self.right), most=max(2**22, NARROWEST * len(self.right))):
-                outer = _products(self.right, (half_q[0][pairs], half_q[1][pairs]))
+                outer = column_products(self.right, half_q[0][pairs], half_q[1][pairs])
                 moments[:, pairs] += inner.T @ (some @ outer)
         return moments
 
@@ -182,13 +192,6 @@ def _sorted(labels: Positions, size: int) -> tuple[Positions, Positions]:
     number = len(labels)
     table = scipy.sparse.csr_array((np.empty(number), labels, np.arange(number + 1)), shape=(number, size)).tocsc()
     return table.indices, table.indptr
-
-
-def _products(x: Matrix, pairs: Pairs) -> Matrix:
-    """Products of the columns ``pairs[0]`` and ``pairs[1]`` of ``x``."""
-    products = take(x, pairs[0], axis=1)
-    products *= take(x, pairs[1], axis=1)
-    return products
 
 
 def _pairs(size: int) -> tuple[Pairs, IndexVector]:
