@@ -153,10 +153,6 @@ def sparse_results(monkeypatch):
     return M, study, results
 
 
-SHOWN_IN = {"figure3": ("alpha", 2), "figure4": ("alpha", 2), "figure5": ("growth", 2)}
-SHOWN_IN |= {"figure6": SHOWN_IN["figure3"], "figure7": SHOWN_IN["figure5"]}
-
-
 @pytest.mark.parametrize(
     ("figure", "growth"),
     [("figure3", 1), ("figure4", 8), ("figure5", 1), ("figure5", 2), ("figure6", 1), ("figure7", 2)],

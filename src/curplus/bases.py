@@ -34,6 +34,11 @@ class Basis(NamedTuple):
         """Number of vectors."""
         return int(self.vectors.shape[1])
 
+    def leading(self, rank: int) -> Basis:
+        """Its first ``rank`` vectors, or all if there are fewer."""
+        coefficients = None if self.coefficients is None else self.coefficients[:, :rank]
+        return self._replace(vectors=self.vectors[:, :rank], coefficients=coefficients)
+
     def rotate(self, rotation: Matrix) -> Basis:
         """The basis ``vectors @ rotation``, for a ``rotation`` of shape (r, k) with orthonormal columns."""
         coefficients = None if self.coefficients is None else self.coefficients @ rotation

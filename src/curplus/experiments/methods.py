@@ -38,14 +38,9 @@ def sample(matrix: Any, observation: Observation) -> Sample:
     return Sample(observation, left, right, left.vectors.T @ (matrix @ right.vectors))
 
 
-def _narrow(seen: Sample, rank: int) -> tuple[Basis, Basis]:
-    """The leading directions of both bases."""
-    return tuple(basis.rotate(np.eye(basis.rank, min(rank, basis.rank))) for basis in (seen.left, seen.right))  # type: ignore[return-value]
-
-
 def _cur_plus(solver: str | CoreSolver) -> Callable[[Sample, int], Factorization]:
     def method(seen: Sample, rank: int) -> Factorization:
-        left, right = _narrow(seen, rank)
+        left, right = seen.left.leading(rank), seen.right.leading(rank)
         chosen = choose_solver(solver, unknowns=left.rank * right.rank, entries=seen.observation.n_entries)
         return Factorization(left, chosen.solve(left.vectors, right.vectors, seen.observation), right)
 
@@ -57,7 +52,7 @@ def _cur_f(seen: Sample, _rank: int) -> Factorization:
 
 
 def _best_core(seen: Sample, rank: int) -> Factorization:
-    left, right = _narrow(seen, rank)
+    left, right = seen.left.leading(rank), seen.right.leading(rank)
     return Factorization(left, Core(seen.projection[: left.rank, : right.rank], "best core"), right)
 
 
