@@ -69,7 +69,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--data", default=os.environ.get("CURPLUS_DATA"))
-    parser.add_argument("--sets", nargs="+", default=list(FILES), choices=list(FILES))
+    parser.add_argument("--sets", nargs="+", default=list(FILES), report=list(FILES))
     names = ["uniform", "auto", "pivoted", "residual_norm", "leverage", "product_leverage"]
     parser.add_argument("--strategies", nargs="+", default=names)
     options = parser.parse_args()
@@ -82,7 +82,7 @@ if __name__ == "__main__":
     missed = []
     for name in options.sets:
         M = load(Path(options.data), name)
-        target = metrics.Target(M)
+        target = metrics.ReferenceMatrix(M)
         for strategy in options.strategies:
             errors, seconds = measure(M, target, strategy, options.seeds)
             l_F, l_s = errors.mean(axis=0)

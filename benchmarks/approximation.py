@@ -46,7 +46,7 @@ def real(folder: Path, seeds: int) -> None:
     print("|---|---|---|---|---|---|---|")
     for name in FILES:
         M, n_entries = load(folder, name)
-        target = metrics.Target(M)
+        target = metrics.ReferenceMatrix(M)
         found: dict[str, list[tuple[float, float]]] = {}
         for seed in range(seeds):
             seen = curplus.observe(M, n_columns=N_COLUMNS, n_rows=N_ROWS, n_entries=n_entries, rng=seed)

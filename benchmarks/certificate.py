@@ -145,7 +145,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--draws", type=int, default=200)
     parser.add_argument("--data", default=os.environ.get("CURPLUS_DATA"))
-    parser.add_argument("--evidence", nargs="+", default=list(EVIDENCE), choices=list(EVIDENCE))
+    parser.add_argument("--evidence", nargs="+", default=list(EVIDENCE), report=list(EVIDENCE))
     parser.add_argument("--only", nargs="+", default=[""], help="names of matrices, or the beginnings of them")
     options = parser.parse_args()
     print(versions())

@@ -57,7 +57,7 @@ def answers(M, rank: int, counts: dict[str, int], seed: int):
     seen = curplus.observe(M, **counts, rng=seed)
     chosen = curplus.acquire(M, **counts, rng=seed)
     return {
-        "CUR+": curplus.cur_plus(seen, rank, solver=curplus.MinimumNorm()),
+        "CUR+": curplus.cur_plus(seen, rank, solver=curplus.solvers.MinimumNorm()),
         "CUR-E": curplus.cur_unbiased(seen).truncate(rank),
         "CUR-F": curplus.cur_full(M, seen).truncate(rank),
         "approximate": curplus.approximate(seen, rank),
@@ -70,7 +70,7 @@ def measure(name: str, M, rank: int, d1: int, d2: int, seeds: int):
     n, m = M.shape
     nnz = M.nnz if scipy.sparse.issparse(M) else np.count_nonzero(M)
     counts = {"n_columns": d1, "n_rows": d2, "n_entries": min(round(n * m * rank**2 / nnz), n * m)}
-    target = metrics.Target(M)
+    target = metrics.ReferenceMatrix(M)
     zero = target.frobenius_norm / target.best_frobenius_error(rank)
     yield name, "zero", 0, zero, target.singular_values(1)[0] / target.best_spectral_error(rank)
     for seed in range(seeds):

@@ -11,7 +11,7 @@ from common import versions  # isort: skip
 import numpy as np
 
 import curplus
-from curplus.experiments import matrices
+from curplus.paper import matrices
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--draws", type=int, default=10)
@@ -27,7 +27,7 @@ for name in matrices.paper_matrices(options.data).names:
     for alpha in (1, 2, 3, 4, 5):
         counts = {"n_columns": alpha * rank, "n_rows": alpha**2 * rank, "n_entries": round(n * m * rank**2 / M.nnz)}
         cores = [
-            curplus.cur_plus(curplus.observe(M, **counts, rng=seed), rank, solver=curplus.MinimumNorm()).core
+            curplus.cur_plus(curplus.observe(M, **counts, rng=seed), rank, solver=curplus.solvers.MinimumNorm()).core
             for seed in range(options.draws)
         ]
         known, condition = [core.rank for core in cores], [core.condition for core in cores]

@@ -14,15 +14,15 @@ import numpy as np
 from sklearn.utils.extmath import randomized_svd
 
 import curplus
-from curplus.core.equations import entry_equations
+from curplus.solvers.equations import entry_equations
 
 N, RANK, D, ENTRIES = 8000, 50, 100, 10_000
-SOLVER = curplus.ConjugateGradient(tol=1e-10)
+SOLVER = curplus.solvers.ConjugateGradient(tol=1e-10)
 
 rng = np.random.default_rng(0)
 M = rng.standard_normal((N, RANK)) @ rng.standard_normal((RANK, N))
 M += 0.01 * M.std() * rng.standard_normal((N, N))
-plan = curplus.uniform_plan(M.shape, n_columns=D, n_rows=D, n_entries=ENTRIES, rng=0)
+plan = curplus.observation.uniform_plan(M.shape, n_columns=D, n_rows=D, n_entries=ENTRIES, rng=0)
 mixing = rng.standard_normal((D, RANK))
 
 
@@ -36,16 +36,16 @@ def floor():
 
 
 seen = observe()
-left = curplus.leading_basis(seen.columns, RANK).vectors
-right = curplus.leading_basis(seen.rows.T, RANK).vectors
+left = curplus.factorization.leading_basis(seen.columns, RANK).vectors
+right = curplus.factorization.leading_basis(seen.rows.T, RANK).vectors
 answer = curplus.cur_plus(seen, RANK, solver=SOLVER)
 
 steps = {
     "everything: observe and cur_plus": lambda: curplus.cur_plus(observe(), RANK, solver=SOLVER),
     "observe": observe,
     "the two bases": lambda: (
-        curplus.leading_basis(seen.columns, RANK),
-        curplus.leading_basis(seen.rows.T, RANK),
+        curplus.factorization.leading_basis(seen.columns, RANK),
+        curplus.factorization.leading_basis(seen.rows.T, RANK),
     ),
     "setting up the equations": lambda: entry_equations(left, right, seen),
     f"solving them, {answer.core.iterations} iterations": lambda: SOLVER.solve(left, right, seen),

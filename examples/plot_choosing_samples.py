@@ -21,7 +21,7 @@ rng = np.random.default_rng(0)
 signal = rng.standard_normal((n, rank)) @ rng.standard_normal((rank, m))
 noise = rng.standard_normal((n, m))
 M = signal + 0.1 * noise * np.linalg.norm(signal) / np.linalg.norm(noise)
-best = curplus.metrics.Target(M).best_frobenius_error(rank)
+best = curplus.metrics.ReferenceMatrix(M).best_frobenius_error(rank)
 
 
 def loss(approx):

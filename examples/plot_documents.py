@@ -42,25 +42,25 @@ source = curplus.as_source(counts, row_names=list(paragraphs), column_names=vect
 seen = curplus.observe(source, n_columns=50, n_rows=50, n_entries=n_entries, rng=0)
 approx = curplus.cur_plus(seen, rank)
 print(f"{n_entries} entries, {np.count_nonzero(seen.values)} of them not zero")
-print("terms:     ", ", ".join(approx.picked_columns[::7]), "...")
-print("paragraphs:", ", ".join(approx.picked_rows[::7]), "...")
+print("terms:     ", ", ".join(approx.sampled_column_names[::7]), "...")
+print("paragraphs:", ", ".join(approx.sampled_row_names[::7]), "...")
 
 # %%
 # Ten draws, and seven ways to find the core from the same columns and rows. CUR-F sees the whole matrix; the others see
 # what ``seen`` holds. Errors are divided by that of the best matrix of rank 10 (the paper's :math:`\ell_F`), so 1 is
 # the best possible at that rank, and the zero matrix has the value of the last line.
 
-ten_steps = curplus.AcceleratedGradient(max_iter=10, tol=0)
+ten_steps = curplus.solvers.AcceleratedGradient(max_iter=10, tol=0)
 methods = {
     "CUR+": lambda seen: curplus.cur_plus(seen, rank),
-    "CUR+\nridge 0.1": lambda seen: curplus.cur_plus(seen, rank, solver=curplus.LeastSquares(ridge=0.1)),
-    "CUR+\nridge 1": lambda seen: curplus.cur_plus(seen, rank, solver=curplus.LeastSquares(ridge=1.0)),
+    "CUR+\nridge 0.1": lambda seen: curplus.cur_plus(seen, rank, solver=curplus.solvers.LeastSquares(ridge=0.1)),
+    "CUR+\nridge 1": lambda seen: curplus.cur_plus(seen, rank, solver=curplus.solvers.LeastSquares(ridge=1.0)),
     "CUR+\n10 steps": lambda seen: curplus.cur_plus(seen, rank, solver=ten_steps),
     "CUR-E": curplus.cur_unbiased,
     "CUR-F\nrank 10": lambda seen: curplus.cur_full(counts, seen, rank),
     "CUR-F": lambda seen: curplus.cur_full(counts, seen),
 }
-target = metrics.Target(counts)
+target = metrics.ReferenceMatrix(counts)
 draws = [curplus.observe(source, n_columns=50, n_rows=50, n_entries=n_entries, rng=seed) for seed in range(10)]
 losses = {
     name: [metrics.relative_frobenius_error(target, method(seen), rank) for seen in draws]

@@ -23,7 +23,7 @@ M = rng.standard_normal((n, rank)) @ rng.standard_normal((rank, m))
 def relative_error(n_samples, n_entries, seed):
     """Error of CUR+ from ``n_samples`` columns, as many rows, and ``n_entries`` entries."""
     seen = curplus.observe(M, n_columns=n_samples, n_rows=n_samples, n_entries=n_entries, rng=seed)
-    approx = curplus.cur_plus(seen, min(rank, n_samples), solver=curplus.MinimumNorm())
+    approx = curplus.cur_plus(seen, min(rank, n_samples), solver=curplus.solvers.MinimumNorm())
     return np.linalg.norm(approx.to_array() - M) / np.linalg.norm(M)
 
 

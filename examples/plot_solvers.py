@@ -29,7 +29,7 @@ observations = {
 for factor, seen in observations.items():
     print(f"{factor} entries per unknown")
     reference = curplus.cur_plus(seen, rank, solver="least_squares").core.Z
-    for name in curplus.SOLVERS:
+    for name in curplus.solvers.SOLVERS:
         core = curplus.cur_plus(seen, rank, solver=name).core
         distance = np.linalg.norm(core.Z - reference) / np.linalg.norm(reference)
         print(f"  {name:21} iterations {core.iterations:4d}   residual {core.residual_norm:.6f}   {distance:7.0e}")
@@ -40,15 +40,15 @@ for factor, seen in observations.items():
 # which the paper names, needs more steps, and many more when entries are few.
 
 solvers = {
-    "conjugate gradients": (curplus.ConjugateGradient, "#0072B2", "-"),
-    "LSMR": (curplus.LSMR, "#E69F00", "--"),
-    "accelerated gradient": (curplus.AcceleratedGradient, "#CC79A7", "-"),
+    "conjugate gradients": (curplus.solvers.ConjugateGradient, "#0072B2", "-"),
+    "LSMR": (curplus.solvers.LSMR, "#E69F00", "--"),
+    "accelerated gradient": (curplus.solvers.AcceleratedGradient, "#CC79A7", "-"),
 }
 figure, axes = plt.subplots(1, 2, figsize=(9.5, 3.9), sharey=True, layout="constrained")
 for ax, (factor, seen), most in zip(axes, observations.items(), (150, 40), strict=True):
-    left = curplus.leading_basis(seen.columns, rank).vectors
-    right = curplus.leading_basis(seen.rows.T, rank).vectors
-    reference = curplus.LeastSquares().solve(left, right, seen).Z
+    left = curplus.factorization.leading_basis(seen.columns, rank).vectors
+    right = curplus.factorization.leading_basis(seen.rows.T, rank).vectors
+    reference = curplus.solvers.LeastSquares().solve(left, right, seen).Z
     steps = np.linspace(0, most, 41, dtype=int)
     for name, (solver, colour, style) in solvers.items():
         cores = [solver(tol=0, max_iter=int(k)).solve(left, right, seen).Z if k else 0 * reference for k in steps]

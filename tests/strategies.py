@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from curplus import Drawn, Observation, SamplePlan
+from curplus import Observation, SamplePlan
 
 seeds = st.integers(0, 2**32 - 1)
 float_dtypes = st.sampled_from([np.float32, np.float64])
@@ -49,7 +49,7 @@ def plans(draw, shape):
     n, m = shape
     pairs = draw(st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, m - 1)), max_size=20))
     i, j = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    return SamplePlan(shape, draw(indices(m, unique=True)), draw(indices(n, unique=True)), i, j, Drawn())
+    return SamplePlan(shape, draw(indices(m, unique=True)), draw(indices(n, unique=True)), i, j)
 
 
 def observed(matrix, plan, **more):

@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import curplus
-from curplus import Drawn, Observation, observe
+from curplus import Observation, observe
 from curplus.acquisition import acquire
+from curplus.acquisition.strategies import STRATEGIES, Adaptive, Pivoted, ProductLeverage, Uniform
 from curplus.exceptions import InconsistentObservationError, InvalidArgumentError
-from curplus.strategies import STRATEGIES, Adaptive, Pivoted, ProductLeverage, Uniform
+from curplus.observation import SamplingDesign
 from tests.conftest import RecordingSource
 from tests.strategies import counts, low_rank_matrices, seeds
 from tests.test_observation import assert_same
@@ -24,7 +25,7 @@ adaptive_strategies = pytest.mark.parametrize("strategy", [name for name in STRA
 
 
 class CountingSource(RecordingSource):
-    """Counts how often each row, column and entry was asked for, besides what was seen."""
+    """SampleCounts how often each row, column and entry was asked for, besides what was seen."""
 
     def __init__(self, matrix):
         super().__init__(matrix)
@@ -162,13 +163,13 @@ def test_rounds_say_how_often_the_source_is_read(full_rank):
     ("strategy", "how_many", "drawn"),
     [
         ("uniform", (5, 6, 7), ("uniform", "uniform", "uniform")),
-        ("auto", (5, 6, 7), ("other", "other", "uniform")),
-        ("pivoted", (5, 1, 7), ("other", "uniform", "uniform")),
-        ("leverage", (1, 6, 7), ("uniform", "other", "uniform")),
+        ("auto", (5, 6, 7), ("adaptive", "adaptive", "uniform")),
+        ("pivoted", (5, 1, 7), ("adaptive", "uniform", "uniform")),
+        ("leverage", (1, 6, 7), ("uniform", "adaptive", "uniform")),
         ("auto", (0, 6, 7), ("uniform", "uniform", "uniform")),
         ("auto", (5, 0, 7), ("uniform", "uniform", "uniform")),
-        ("product_leverage", (5, 6, 7), ("other", "other", "other")),
-        (ProductLeverage(Uniform()), (5, 6, 7), ("uniform", "uniform", "other")),
+        ("product_leverage", (5, 6, 7), ("adaptive", "adaptive", "adaptive")),
+        (ProductLeverage(Uniform()), (5, 6, 7), ("uniform", "uniform", "adaptive")),
         (ProductLeverage(Uniform()), (5, 6, 0), ("uniform", "uniform", "uniform")),
         ("auto", (0, 0, 0), ("uniform", "uniform", "uniform")),
     ],
@@ -177,16 +178,16 @@ def test_rounds_say_how_often_the_source_is_read(full_rank):
 def test_says_which_parts_are_uniform(full_rank, strategy, how_many, drawn):
     d1, d2, size = how_many
     seen = acquire(full_rank(), n_columns=d1, n_rows=d2, n_entries=size, strategy=strategy, rng=0)
-    assert seen.drawn == Drawn(*drawn)
+    assert seen.design == SamplingDesign(*drawn)
 
 
 def test_a_part_stays_what_it_was_if_nothing_is_added(full_rank):
     M = full_rank()
     start = Observation(shape=M.shape, row_index=[4, 2], rows=M[[4, 2]], i=[1], j=[1], values=[M[1, 1]])
     kept = acquire(M, n_columns=3, n_rows=2, n_entries=1, strategy="uniform", start=start, rng=0)
-    assert kept.drawn == Drawn("uniform", "given", "given")
+    assert kept.design == SamplingDesign("uniform", "given", "given")
     more = acquire(M, n_columns=3, n_rows=3, n_entries=2, strategy="uniform", start=start, rng=0)
-    assert more.drawn == Drawn("uniform", "other", "other")
+    assert more.design == SamplingDesign("uniform", "adaptive", "adaptive")
 
 
 def test_probabilities_of_product_leverage_are_exact(full_rank):
@@ -219,11 +220,11 @@ def test_old_and_new_chances_stand_side_by_side(full_rank):
     uniform = observe(M, n_columns=3, n_rows=3, n_entries=6, rng=0)
     both = acquire(M, n_columns=3, n_rows=3, n_entries=15, strategy="product_leverage", start=uniform, rng=0)
     np.testing.assert_allclose(both.probabilities[:6], 1 / 80)
-    assert both.drawn.entries == "other"
+    assert both.design.entries == "adaptive"
     again = acquire(M, n_columns=3, n_rows=3, n_entries=20, strategy="uniform", start=both, rng=0)
     np.testing.assert_array_equal(again.probabilities[:15], both.probabilities)
     np.testing.assert_allclose(again.probabilities[15:], 1 / 80)
-    assert again.drawn.entries == "other"
+    assert again.design.entries == "adaptive"
 
 
 # The right places
@@ -294,7 +295,7 @@ def test_choosing_well_beats_choosing_blindly_lying_or_standing(rng, shape):
 
 def test_auto_keeps_what_was_promised_on_dexter(data_dir):
     M = scipy.sparse.load_npz(data_dir / "dexter.npz").astype(float).tocsr()
-    target = curplus.metrics.Target(M)
+    target = curplus.metrics.ReferenceMatrix(M)
     seen = acquire(M, n_columns=50, n_rows=250, n_entries=20_000, rng=0)
     answer = curplus.approximate(seen, 10)
     assert curplus.metrics.relative_spectral_error(target, answer, 10, tol=1e-3) < 1.9
@@ -325,7 +326,7 @@ def test_a_symmetric_matrix_is_read_by_columns_only(strategy, data, M, seed):
 def test_rows_that_are_the_columns_are_no_independent_sample(full_rank):
     M = full_rank((20, 20))
     seen = acquire(M + M.T, n_columns=4, n_rows=4, n_entries=9, strategy="uniform", symmetric=True, rng=0)
-    assert seen.drawn == Drawn("other", "other", "uniform")
+    assert seen.design == SamplingDesign("adaptive", "adaptive", "uniform")
 
 
 def test_a_broken_promise_of_symmetry_is_reported(full_rank):

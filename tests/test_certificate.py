@@ -99,7 +99,7 @@ def test_left_out_rows_judge_where_there_are_no_entries(full_rank):
     assert certificate.evidence == "left-out rows"
     assert certificate.interval[0] <= np.linalg.norm(M - approx.to_array()) <= certificate.interval[1]
     assert certificate.spectral_estimate == pytest.approx(np.linalg.norm(M - approx.to_array(), 2), rel=0.5)
-    chosen = replace(seen, drawn=("other", "other", "uniform"))
+    chosen = replace(seen, design=("adaptive", "adaptive", "uniform"))
     assert "the rows were not drawn uniformly" in curplus.certify(approx, chosen).reason
 
 
@@ -143,7 +143,7 @@ def test_an_interval_that_could_be_wrong_is_refused_with_the_reason(noisy, chang
         seen = curplus.observe(M, n_columns=12, n_rows=12, n_entries=6000, rng=0)
         approx = curplus.cur_full(M, seen, 4)
     elif change == "given":
-        seen = replace(seen, drawn=("given", "given", "given"))
+        seen = replace(seen, design=("given", "given", "given"))
     elif change == "zero":
         seen = curplus.observe(np.zeros((30, 20)), n_columns=3, n_rows=3, n_entries=200, rng=0)
         approx = curplus.approximate(seen, 2)
@@ -218,7 +218,7 @@ def test_repeated_places_count_once(noisy):
         M, curplus.SamplePlan(M.shape, seen.column_index, seen.row_index, np.tile(seen.i, 2), np.tile(seen.j, 2))
     )
     doubled = curplus.cur_full(M, twice, 4)
-    assert curplus.certify(doubled, replace(twice, drawn=seen.drawn)).error == pytest.approx(
+    assert curplus.certify(doubled, replace(twice, design=seen.design)).error == pytest.approx(
         curplus.certify(full, seen).error
     )
 
@@ -239,10 +239,10 @@ def test_prints_and_draws_itself(noisy):
     _, seen, approx = noisy(n_entries=8000)
     certificate = curplus.certify(approx, seen)
     assert "confidence between" in str(certificate)
-    assert certificate.blind_share == 5 / seen.n_distinct
-    assert f"cannot see: large errors at fewer than 1 in {seen.n_distinct / 5:,.0f} places" in str(certificate)
+    assert certificate.blind_share == 5 / seen.n_values_read
+    assert f"cannot see: large errors at fewer than 1 in {seen.n_values_read / 5:,.0f} places" in str(certificate)
     assert f"{3 * len(certificate.squares)} more entries" in str(certificate)
-    assert "interval" in certificate.plot().get_title()
+    assert "interval" in curplus.plotting.plot_certificate(certificate).get_title()
     plt.close("all")
 
 
@@ -307,7 +307,7 @@ def test_errors_of_very_different_size_are_no_trouble(rng):
         i=np.arange(300),
         j=10 + np.arange(300) % 190,
         values=M[np.arange(300), 10 + np.arange(300) % 190],
-        drawn=curplus.Drawn("given", "given", "uniform"),
+        design=curplus.observation.SamplingDesign("given", "given", "uniform"),
     )
     zero = curplus.approximate(seen, 2)
     blind = curplus.Factorization(zero.left, zero.core, zero.right, held_out=np.arange(300))

@@ -52,7 +52,7 @@ def test_decomposes_a_file_and_saves_the_result(matrix_file, tmp_path, ending):
     approx = curplus.load(out)
     assert np.allclose(approx.to_array(), M, atol=1e-10)
     if ending in (".csv", ".tsv"):
-        assert str(approx.picked_columns[0]).startswith("col")
+        assert str(approx.sampled_column_names[0]).startswith("col")
     shown = run("info", out)
     assert "60 x 40" in shown.stdout
     assert "3 x 3, by LeastSquares" in shown.stdout

@@ -92,7 +92,7 @@ def test_the_recommended_one_chooses_what_to_read_and_captures_more():
     chosen, uniform = CUR(**counts).fit(X), CURPlus(**counts).fit(X)
     assert chosen.score(X) > 1.5 * uniform.score(X)
     assert len(chosen.column_index_) == len(chosen.row_index_) == 15
-    assert "better than no answer" in chosen.approximation_.choices.verdict or chosen.approximation_.choices.rank == 5
+    assert "better than no answer" in chosen.approximation_.report.verdict or chosen.approximation_.report.rank == 5
 
 
 def test_the_recommended_one_is_acquire_and_approximate(digits):

@@ -110,7 +110,7 @@ def test_cur_form_holds_the_sampled_columns_and_rows_themselves(full_rank):
 
 
 def test_an_answer_outside_the_samples_has_no_cur_form(approx):
-    free = curplus.Factorization(curplus.Basis(approx.left.vectors), approx.core, approx.right)
+    free = curplus.Factorization(curplus.factorization.Basis(approx.left.vectors), approx.core, approx.right)
     with pytest.raises(SpanError, match="does not lie in the span of the sampled columns and rows"):
         free.cur()
     assert free.column_index.size == 0
@@ -157,7 +157,7 @@ def test_representations_are_short_and_informative(low_rank):
     page = answer._repr_html_()
     assert "&lt;gene" in page
     assert "<gene" not in page
-    stopped = curplus.cur_plus(seen, 2, solver=curplus.ConjugateGradient(max_iter=1))
+    stopped = curplus.cur_plus(seen, 2, solver=curplus.solvers.ConjugateGradient(max_iter=1))
     assert "not converged" in repr(stopped)
     assert "not converged" in stopped._repr_html_()
 
@@ -167,10 +167,10 @@ def test_names_say_which_columns_and_rows_were_picked(low_rank):
     frame = pd.DataFrame(low_rank((9, 8), 2), index=list("abcdefghi"), columns=[f"gene{k}" for k in range(8)])
     seen = curplus.observe(frame, n_columns=3, n_rows=2, n_entries=30, rng=0)
     answer = curplus.cur_plus(seen, 2)
-    assert list(answer.picked_columns) == list(frame.columns[answer.column_index])
-    assert list(answer.picked_rows) == list(frame.index[answer.row_index])
-    assert list(answer.T.picked_columns) == list(answer.picked_rows)
-    assert list(answer.truncate(1).picked_rows) == list(answer.picked_rows)
+    assert list(answer.sampled_column_names) == list(frame.columns[answer.column_index])
+    assert list(answer.sampled_row_names) == list(frame.index[answer.row_index])
+    assert list(answer.T.sampled_column_names) == list(answer.sampled_row_names)
+    assert list(answer.truncate(1).sampled_row_names) == list(answer.sampled_row_names)
 
 
 def test_arrays_of_another_library_stay_there(full_rank):

@@ -29,7 +29,7 @@ def answers(M):
 @pytest.mark.parametrize("shape", [(60, 50), (50, 60), (70, 9), (9, 70)])
 def test_errors_equal_the_dense_computation(full_rank, kind, shape):
     M = full_rank(shape, rank=3, noise=0.5)
-    target, s = metrics.Target(kind(M)), np.linalg.svd(M, compute_uv=False)
+    target, s = metrics.ReferenceMatrix(kind(M)), np.linalg.svd(M, compute_uv=False)
     rtol = 1e-5 if kind is KINDS["float32"] else 1e-7
     for approx in answers(M):
         E = M - approx.to_array()
@@ -43,8 +43,8 @@ def test_errors_equal_the_dense_computation(full_rank, kind, shape):
 def test_the_best_approximation_has_relative_error_one(full_rank):
     M = full_rank((60, 50), noise=0.5)
     U, s, Vt = np.linalg.svd(M)
-    core = curplus.Core(np.diag(s[:5]), "svd")
-    best = curplus.Factorization(curplus.Basis(U[:, :5]), core, curplus.Basis(Vt[:5].T))
+    core = curplus.factorization.Core(np.diag(s[:5]), "svd")
+    best = curplus.Factorization(curplus.factorization.Basis(U[:, :5]), core, curplus.factorization.Basis(Vt[:5].T))
     assert metrics.relative_spectral_error(M, best, 5) == pytest.approx(1, rel=1e-12)
     assert metrics.relative_frobenius_error(M, best, 5) == pytest.approx(1, rel=1e-12)
 
@@ -53,7 +53,7 @@ def test_the_best_approximation_has_relative_error_one(full_rank):
 def test_leading_singular_values_by_iteration_are_those_of_the_svd(rng, monkeypatch, kind):
     monkeypatch.setattr(metrics, "SMALL", 0)
     M = rng.standard_normal((90, 80)) * np.logspace(0, -3, 80)
-    target = metrics.Target(kind(M))
+    target = metrics.ReferenceMatrix(kind(M))
     s = np.linalg.svd(M, compute_uv=False)
     assert target.singular_values(6) == pytest.approx(s[:6], rel=1e-10)
     assert target.best_spectral_error(5) == pytest.approx(s[5], rel=1e-10)
@@ -61,10 +61,10 @@ def test_leading_singular_values_by_iteration_are_those_of_the_svd(rng, monkeypa
 
 
 def test_one_matrix_has_its_spectrum_computed_once(full_rank, monkeypatch):
-    target = metrics.Target(full_rank((60, 50)))
+    target = metrics.ReferenceMatrix(full_rank((60, 50)))
     calls = []
-    original = metrics.Target._all_singular_values
-    monkeypatch.setattr(metrics.Target, "_all_singular_values", lambda self: calls.append(1) or original(self))
+    original = metrics.ReferenceMatrix._all_singular_values
+    monkeypatch.setattr(metrics.ReferenceMatrix, "_all_singular_values", lambda self: calls.append(1) or original(self))
     for rank in (3, 10, 2):
         target.best_spectral_error(rank)
         target.best_frobenius_error(rank)
@@ -149,7 +149,7 @@ def test_nothing_below_the_resolution_counts_as_better_than_the_best(low_rank, m
     monkeypatch.setattr(metrics, "SMALL", 0)
     M = low_rank((90, 80), 3)
     exact = curplus.cur_plus(curplus.observe(M, n_columns=6, n_rows=6, n_entries=60, rng=0), 3)
-    target = metrics.Target(M)
+    target = metrics.ReferenceMatrix(M)
     assert metrics.relative_frobenius_error(target, exact, 3) < 1
     wrong = curplus.Factorization(exact.left, exact.core._replace(Z=1.001 * exact.core.Z), exact.right)
     assert metrics.relative_frobenius_error(target, wrong, 3) > 1e4

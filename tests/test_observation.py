@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import curplus
-from curplus import Drawn, Observation
+from curplus import Observation
 from curplus.exceptions import InconsistentObservationError, InvalidArgumentError
+from curplus.observation import SamplingDesign
 from tests.strategies import counts, float_dtypes, low_rank_matrices, observations, observed, plans, seeds
 
 FIELDS = ("shape", "column_index", "columns", "row_index", "rows", "i", "j", "values")
@@ -42,7 +43,7 @@ def measured(**changes):
 def assert_same(first, second):
     """Every field equal, bit for bit, and of the same type."""
     assert first.shape == second.shape
-    assert first.drawn == second.drawn
+    assert first.design == second.design
     for name in FIELDS[1:] + NAMES:
         a, b = getattr(first, name), getattr(second, name)
         assert (a is None) == (b is None)
@@ -65,7 +66,7 @@ def test_what_was_measured_is_kept_under_the_same_names():
     np.testing.assert_array_equal(seen.j, [1, 2, 0])
     np.testing.assert_array_equal(seen.values, [2.0, 6.0, 7.0])
     assert (seen.n_columns, seen.n_rows, seen.n_entries) == (1, 2, 3)
-    assert seen.drawn == Drawn("given", "given", "given")
+    assert seen.design == SamplingDesign("given", "given", "given")
 
 
 def test_fields_follow_the_documented_order():
@@ -153,8 +154,8 @@ def test_truth_values_count_as_zero_and_one():
 
 
 def test_how_it_was_drawn_may_be_said():
-    assert measured(drawn=Drawn(entries="uniform")).drawn == ("given", "given", "uniform")
-    assert measured(drawn=("other", "other", "given")).drawn == Drawn("other", "other", "given")
+    assert measured(design=SamplingDesign(entries="uniform")).design == ("given", "given", "uniform")
+    assert measured(design=("adaptive", "adaptive", "given")).design == SamplingDesign("adaptive", "adaptive", "given")
 
 
 def test_names_are_kept():
@@ -458,11 +459,11 @@ def test_the_transpose_swaps_names_and_how_they_were_drawn(xp):
         values=xp.asarray([2.0, 6.0, 7.0]),
         row_names=list("abcd"),
         column_names=list("xyz"),
-        drawn=Drawn("uniform", "other", "given"),
+        design=SamplingDesign("uniform", "adaptive", "given"),
     ).T
     assert list(seen.row_names) == list("xyz")
     assert list(seen.column_names) == list("abcd")
-    assert seen.drawn == Drawn("other", "uniform", "given")
+    assert seen.design == SamplingDesign("adaptive", "uniform", "given")
     assert type(seen.columns) is type(xp.asarray(1.0))
 
 
@@ -475,7 +476,7 @@ def test_it_introduces_itself(xp):
     assert repr(single) == "<Observation of a 4 x 3 matrix: 0 columns, 0 rows, 1 entry, float64>"
 
 
-@given(observations(drawn=Drawn("uniform", "other", "given")))
+@given(observations(design=SamplingDesign("uniform", "adaptive", "given")))
 def test_what_was_saved_comes_back_bit_for_bit(tmp_path_factory, seen):
     path = tmp_path_factory.getbasetemp() / "seen.npz"
     seen.save(path)
@@ -526,7 +527,7 @@ def test_decompositions_of_an_observation_read_nothing_more(low_rank, recording_
     source = recording_source(low_rank((30, 20), rank=2))
     seen = curplus.observe(source, n_columns=4, n_rows=5, n_entries=20, rng=0)
     before, n_calls = source.seen.copy(), source.n_calls
-    for solver in ("auto", *curplus.SOLVERS):
+    for solver in ("auto", *curplus.solvers.SOLVERS):
         curplus.cur_plus(seen, rank=2, solver=solver).to_array()
     curplus.cur_unbiased(seen, rank=2).cur()
     curplus.cur_unbiased(seen).svd()
@@ -562,10 +563,10 @@ def test_chances_and_weights_are_checked(given, message):
 
 def test_weights_are_one_for_uniform_entries_and_inverse_to_their_chances_otherwise():
     entries = {"shape": (2, 5), "i": [0, 1], "j": [2, 3], "values": [1.0, 2.0]}
-    assert curplus.Observation(**entries).entry_weights.tolist() == [1, 1]
+    assert curplus.Observation(**entries).fit_weights.tolist() == [1, 1]
     seen = curplus.Observation(**entries, probabilities=[0.1, 0.2], weights=[1.0, 3.0])
-    assert seen.inverse_chances.tolist() == [1, 0.5]
-    assert seen.entry_weights.tolist() == [0.5, 0.75]
+    assert seen.importance_weights.tolist() == [1, 0.5]
+    assert seen.fit_weights.tolist() == [0.5, 0.75]
 
 
 def test_chances_and_weights_are_saved_and_transposed(tmp_path):
@@ -582,7 +583,7 @@ def test_chances_and_weights_are_saved_and_transposed(tmp_path):
 def test_every_place_that_was_read_counts_once(seen):
     mask = np.zeros(seen.shape, dtype=bool)
     mask[:, seen.column_index] = mask[seen.row_index] = mask[seen.i, seen.j] = True
-    assert seen.n_distinct == mask.sum()
+    assert seen.n_values_read == mask.sum()
 
 
 def test_positions_may_be_arrays_of_any_library():
@@ -593,5 +594,5 @@ def test_positions_may_be_arrays_of_any_library():
 
 @pytest.mark.parametrize("drawn", ["uniform", None, ("unifrom", "given", "given"), ("given", "given")])
 def test_how_it_was_drawn_must_be_said_in_known_words(drawn):
-    with pytest.raises(InvalidArgumentError, match="must say 'uniform', 'given' or 'other'"):
-        curplus.Observation(shape=(6, 5), drawn=drawn)
+    with pytest.raises(InvalidArgumentError, match="must say 'uniform', 'given' or 'adaptive'"):
+        curplus.Observation(shape=(6, 5), design=drawn)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import curplus
-from curplus.skeleton import RIDGES, ridge_skeleton
+from curplus.methods.approximate.skeleton import RIDGES, ridge_skeleton
 from tests.strategies import observed
 
 
@@ -38,7 +38,7 @@ def left_out_errors(W, Y, ridge):
 
 def test_the_ridge_is_the_largest_that_predicts_left_out_rows_as_well_as_the_best(full_rank):
     M = full_rank((60, 50), rank=3, noise=0.5)
-    plan = curplus.uniform_plan((60, 50), n_columns=8, n_rows=15, n_entries=0, rng=0)
+    plan = curplus.observation.uniform_plan((60, 50), n_columns=8, n_rows=15, n_entries=0, rng=0)
     skeleton = ridge_skeleton(observed(M, plan), 3)  # drawn "given": one side, no sums
     R = M[plan.row_index]
     W, Y = R[:, plan.column_index], np.delete(R, plan.column_index, axis=1)
@@ -49,8 +49,8 @@ def test_the_ridge_is_the_largest_that_predicts_left_out_rows_as_well_as_the_bes
     close = worse.sum(axis=1) <= np.std(worse, axis=1) * np.sqrt(15)
     expected = int(np.flatnonzero(close)[-1])
     assert skeleton.row_ridge == RIDGES[1 + expected]
-    assert skeleton.unexplained == pytest.approx(direct[expected].sum() / np.sum(Y**2), rel=1e-8)
-    assert skeleton.mean_part == 0
+    assert skeleton.left_out_error == pytest.approx(direct[expected].sum() / np.sum(Y**2), rel=1e-8)
+    assert skeleton.sum_coefficient == 0
     assert math.isnan(skeleton.column_ridge)
 
 
@@ -84,7 +84,7 @@ def test_a_handful_of_entries_does_not_choose_a_ridge(low_rank):
 def test_the_part_made_of_sums_minimises_the_error_of_left_out_lines(rng):
     M = rng.poisson(2.0, size=(40, 30)).astype(float)
     seen = curplus.observe(M, n_columns=6, n_rows=7, n_entries=0, rng=0)
-    alpha = ridge_skeleton(seen, 2).mean_part
+    alpha = ridge_skeleton(seen, 2).sum_coefficient
 
     def total(a):
         error = 0.0

@@ -337,7 +337,7 @@ def test_a_function_that_writes_into_its_positions_does_not_move_them():
 
     source = curplus.CallableSource(function, SHAPE, block_size=7)
     seen = curplus.observe(source, n_columns=3, n_rows=4, n_entries=20, rng=0)
-    plan = curplus.uniform_plan(SHAPE, n_columns=3, n_rows=4, n_entries=20, rng=0)
+    plan = curplus.observation.uniform_plan(SHAPE, n_columns=3, n_rows=4, n_entries=20, rng=0)
     np.testing.assert_array_equal([seen.i, seen.j], [plan.i, plan.j])
     np.testing.assert_array_equal(seen.values, WHOLE[plan.i, plan.j])
 
@@ -457,8 +457,8 @@ def test_names_travel_to_the_answer(make):
     assert list(seen.row_names) == GENES
     assert list(seen.column_names) == TISSUES
     answer = curplus.cur_plus(seen, rank=1)
-    assert list(answer.picked_columns) == [TISSUES[k] for k in seen.column_index]
-    assert list(answer.picked_rows) == [GENES[k] for k in seen.row_index]
+    assert list(answer.sampled_column_names) == [TISSUES[k] for k in seen.column_index]
+    assert list(answer.sampled_row_names) == [GENES[k] for k in seen.row_index]
 
 
 def test_sources_without_names_give_none():
@@ -575,7 +575,7 @@ def test_a_value_that_is_not_finite_is_named_with_its_place(make, bad):
 def test_a_value_that_is_not_finite_does_no_harm_where_nobody_looks():
     matrix = np.full(SHAPE, np.nan)
     matrix[:, [0, 3]] = 1.0
-    plan = curplus.SamplePlan(SHAPE, np.array([0, 3]), EMPTY, EMPTY, EMPTY, curplus.Drawn())
+    plan = curplus.SamplePlan(SHAPE, np.array([0, 3]), EMPTY, EMPTY, EMPTY)
     assert np.all(curplus.read(curplus.as_source(matrix), plan).columns == 1.0)
 
 

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curplus.exceptions import InvalidArgumentError
-from curplus.strategies import (
+from curplus.acquisition.strategies import (
     STRATEGIES,
     Adaptive,
     Candidates,
@@ -19,6 +18,7 @@ from curplus.strategies import (
     Strategy,
     distinct_others,
 )
+from curplus.exceptions import InvalidArgumentError
 from tests.strategies import indices, low_rank_matrices, seeds
 
 LINES = [strategy for strategy in STRATEGIES.values() if not isinstance(strategy, ProductLeverage)]

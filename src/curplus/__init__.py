@@ -1,125 +1,63 @@
 """Approximate a matrix from a few of its columns, rows and scattered entries.
 
-The names below are the whole public surface, in the order of the story: a source is read according to a plan, what was
-seen becomes an observation, and a factorization comes out. They are loaded when first used.
+A source is read according to a plan, what was read becomes an observation, a method makes an approximation of it, and
+a certificate says how good that is. Names are loaded when they are first used.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from . import datasets, estimators, exceptions, experiments, metrics, plotting, theory
-    from .acquisition import acquire
-    from .approximation import approximate
-    from .bases import Basis, leading_basis
-    from .certificate import Certificate, certify
-    from .core import (
-        LSMR,
-        SOLVERS,
-        AcceleratedGradient,
-        ConjugateGradient,
-        Core,
-        FirstConverged,
-        LeastSquares,
-        MinimumNorm,
-        NormalEquations,
-        choose_solver,
-    )
-    from .decompose import cur_full, cur_plus, cur_unbiased
-    from .factorization import CUR, SVD, Choices, Factorization
-    from .loading import load
-    from .observation import Observation, observe, read
-    from .sampling import Counts, Drawn, SamplePlan, default_counts, uniform_plan
-    from .selection import select_columns
-    from .sources import ArraySource, CallableSource, Source, SparseSource, TableSource, as_source
-    from .strategies import STRATEGIES, Adaptive, Leverage, Pivoted, ProductLeverage, ResidualNorm, Uniform
+from ._layout import NAMES, __version__
 
-__version__ = "0.1.0"
+if TYPE_CHECKING:
+    from . import acquisition, datasets, estimators, exceptions, methods, paper, plotting, solvers, theory
+    from .acquisition import acquire, select_columns
+    from .evaluation import Certificate, certify, metrics
+    from .factorization import Factorization
+    from .methods import approximate, cur_full, cur_plus, cur_unbiased, load
+    from .observation import Observation, SamplePlan, observe, read
+    from .sources import CallableSource, Source, as_source, open_source
 
 __all__ = [
-    "CUR",
-    "LSMR",
-    "SOLVERS",
-    "STRATEGIES",
-    "SVD",
-    "AcceleratedGradient",
-    "Adaptive",
-    "ArraySource",
-    "Basis",
     "CallableSource",
     "Certificate",
-    "Choices",
-    "ConjugateGradient",
-    "Core",
-    "Counts",
-    "Drawn",
     "Factorization",
-    "FirstConverged",
-    "LeastSquares",
-    "Leverage",
-    "MinimumNorm",
-    "NormalEquations",
     "Observation",
-    "Pivoted",
-    "ProductLeverage",
-    "ResidualNorm",
     "SamplePlan",
     "Source",
-    "SparseSource",
-    "TableSource",
-    "Uniform",
     "__version__",
     "acquire",
+    "acquisition",
     "approximate",
     "as_source",
     "certify",
-    "choose_solver",
     "cur_full",
     "cur_plus",
     "cur_unbiased",
     "datasets",
-    "default_counts",
     "estimators",
     "exceptions",
-    "experiments",
-    "leading_basis",
     "load",
+    "methods",
     "metrics",
     "observe",
+    "open_source",
+    "paper",
     "plotting",
     "read",
     "select_columns",
+    "solvers",
     "theory",
-    "uniform_plan",
 ]
-
-_MODULES = ("theory", "metrics", "estimators", "plotting", "datasets", "experiments", "exceptions")
-_STORY = (
-    "sources",
-    "sampling",
-    "observation",
-    "bases",
-    "core",
-    "factorization",
-    "loading",
-    "decompose",
-    "approximation",
-    "selection",
-    "strategies",
-    "acquisition",
-    "certificate",
-)
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return import_module(f".{name}", __name__)
-    if name in __all__:
-        for step in _STORY:  # a name's home needs the steps before it, so nothing is loaded in vain
-            module = import_module(f".{step}", __name__)
-            if name in module.__all__:
-                return getattr(module, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in NAMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = import_module(f".{NAMES[name] or name}", __name__)
+    value = getattr(home, name) if NAMES[name] else home
+    globals()[name] = value  # the next use finds it at once
+    return value
 
 
 def __dir__() -> list[str]:

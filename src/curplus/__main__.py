@@ -6,7 +6,7 @@ import sys
 def main() -> None:
     """Run the command line, or say which extra it needs."""
     try:
-        from .cli import run
+        from .cli.main import run
     except ImportError as error:
         if error.name not in ("typer", "rich"):
             raise

@@ -8,7 +8,6 @@ from .cards import Card, PublishedFile
 from .dataset import Dataset, Ratings
 from .dexter import load_dexter
 from .enron import load_enron
-from .factored import FactoredMatrix
 from .farm_ads import load_farm_ads
 from .folders import locate
 from .gisette import load_gisette
@@ -16,6 +15,7 @@ from .kos import load_kos
 from .low_rank import make_low_rank
 from .mnist_test import load_mnist_test
 from .movielens_100k import load_movielens_100k
+from .photograph import sample_photograph
 from .registry import CARDS, load
 from .spectrum import make_spectrum
 from .tdt2 import load_tdt2
@@ -24,7 +24,6 @@ __all__ = [
     "CARDS",
     "Card",
     "Dataset",
-    "FactoredMatrix",
     "PublishedFile",
     "Ratings",
     "load",
@@ -39,4 +38,5 @@ __all__ = [
     "locate",
     "make_low_rank",
     "make_spectrum",
+    "sample_photograph",
 ]

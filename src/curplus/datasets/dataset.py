@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._typing import IndexVector, Shape, Vector
-from ..observation import Observation
+from ..observation.observation import Observation
 from .cards import Card
 
 __all__ = ["Dataset", "Ratings"]

@@ -6,13 +6,12 @@ import numpy as np
 
 from .._typing import RandomState
 from .._validation import check_count
-from .cards import Card
-from .factored import FactoredMatrix
+from ..sources.factored import FactoredSource
 
 __all__ = ["make_low_rank"]
 
 
-def make_low_rank(n: int, m: int, rank: int, rng: RandomState = None) -> FactoredMatrix:
+def make_low_rank(n: int, m: int, rank: int, rng: RandomState = None) -> FactoredSource:
     r"""A random matrix of exact rank, as in Experiment I of the paper.
 
     .. math:: M = M_L M_R, \qquad M_L \in \mathbb R^{n \times r},\; M_R \in \mathbb R^{r \times m},
@@ -30,7 +29,7 @@ def make_low_rank(n: int, m: int, rank: int, rng: RandomState = None) -> Factore
 
     Returns
     -------
-    FactoredMatrix
+    FactoredSource
         A source that keeps the factors and never forms the matrix unless asked to.
 
     Examples
@@ -39,7 +38,7 @@ def make_low_rank(n: int, m: int, rank: int, rng: RandomState = None) -> Factore
     >>> from curplus import datasets
     >>> M = datasets.make_low_rank(10_000, 8_000, rank=10, rng=0)
     >>> M
-    <Product of Gaussian factors: 10000 x 8000, kept as factors of 10 columns>
+    <Product of factors: 10000 x 8000, of rank at most 10>
     >>> curplus.observe(M, n_columns=20, n_rows=20, n_entries=400, rng=0)
     <Observation of a 10000 x 8000 matrix: 20 columns, 20 rows, 400 entries, float64>
     """
@@ -47,20 +46,4 @@ def make_low_rank(n: int, m: int, rank: int, rng: RandomState = None) -> Factore
     r = check_count(rank, name="rank", at_least=1, at_most=min(n, m), of="rows or columns")
     generator = np.random.default_rng(rng)
     left, right = generator.standard_normal((n, r)), generator.standard_normal((r, m))
-    return FactoredMatrix(left, right, _card(n, m))
-
-
-def _card(n: int, m: int) -> Card:
-    return Card(
-        name="low_rank",
-        title="Product of Gaussian factors",
-        origin="Made by curplus.datasets.make_low_rank, as in Experiment I of the paper.",
-        rows="rows",
-        columns="columns",
-        values="sums of products of standard normal numbers",
-        shape=(n, m),
-        nnz=n * m,
-        licence="none needed",
-        citation="M. Xu, R. Jin and Z.-H. Zhou. CUR algorithm for partially observed matrices. ICML 2015.",
-        published="nowhere: it is made when asked for",
-    )
+    return FactoredSource(left, right)

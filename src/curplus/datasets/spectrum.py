@@ -11,15 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 from .._typing import RandomState
 from .._validation import check_count
 from ..exceptions import InvalidArgumentError
-from .cards import Card
-from .factored import FactoredMatrix
+from ..sources.factored import FactoredSource
 
 __all__ = ["make_spectrum"]
 
 
 def make_spectrum(
     n: int, m: int, singular_values: ArrayLike, *, coherence: float | None = None, rng: RandomState = None
-) -> FactoredMatrix:
+) -> FactoredSource:
     r"""A random matrix with the given singular values, as coherent as wanted.
 
     .. math:: M = U \operatorname{diag}(\sigma) V^\top,
@@ -40,7 +39,7 @@ def make_spectrum(
 
     Returns
     -------
-    FactoredMatrix
+    FactoredSource
         A source that keeps the factors ``U * sigma`` and ``V.T``.
 
     Notes
@@ -65,7 +64,7 @@ def make_spectrum(
         raise InvalidArgumentError(f"coherence={coherence} is a share of the whole. Give a number from 0 to 1.")
     generator = np.random.default_rng(rng)
     U, V = (_orthonormal(size, len(s), coherence, generator) for size in (n, m))
-    return FactoredMatrix(U * s, V.T, _card(n, m))
+    return FactoredSource(U * s, V.T)
 
 
 def _check_spectrum(singular_values: ArrayLike, at_most: int) -> NDArray[np.float64]:
@@ -89,19 +88,3 @@ def _orthonormal(size: int, k: int, coherence: float | None, rng: np.random.Gene
         Q[:, :p] = math.sqrt(coherence) * spikes + math.sqrt(1 - coherence) * rest
         Q = Q[rng.permutation(size)]
     return np.linalg.qr(Q)[0]  # the spiked columns are orthonormal already and only change sign
-
-
-def _card(n: int, m: int) -> Card:
-    return Card(
-        name="spectrum",
-        title="Matrix of chosen spectrum",
-        origin="Made by curplus.datasets.make_spectrum from random orthonormal vectors.",
-        rows="rows",
-        columns="columns",
-        values="real numbers",
-        shape=(n, m),
-        nnz=None,
-        licence="none needed",
-        citation="none needed",
-        published="nowhere: it is made when asked for",
-    )

@@ -10,16 +10,7 @@ takes n >= m; here the longer side plays its n.
 """
 
 from .complexity import SAMPLE_COMPLEXITIES, distinct_entries, sample_complexity
-from .guarantees import (
-    Guarantee,
-    frobenius_bound,
-    lemma_1,
-    lemma_2,
-    projection_bound,
-    theorem_1,
-    theorem_2,
-    theorem_3,
-)
+from .guarantees import Guarantee, frobenius_bound, lemma_1, lemma_2, projection_bound, theorem_1, theorem_2, theorem_3
 from .measures import generalized_incoherence, incoherence, numerical_rank, sin_theta
 
 __all__ = [

@@ -1,0 +1,51 @@
+"""The version, the subpackages in the order in which they may import each other, and the home of every public name.
+
+The test of the layers, the table in CONTRIBUTING and the reference are made from this list.
+"""
+
+__all__ = ["NAMES", "SUBPACKAGES", "__version__"]
+
+__version__ = "0.1.0"
+
+#: A subpackage may import only from those before it, and from the modules that serve them all.
+SUBPACKAGES = {
+    "sources": "where a matrix comes from",
+    "observation": "what was read, and where",
+    "factorization": "the approximation, and how it was made",
+    "solvers": "finding the core",
+    "methods": "from an observation to an approximation",
+    "acquisition": "choosing what to read next",
+    "evaluation": "how good it is",
+    "theory": "what is promised",
+    "estimators": "the library for scikit-learn",
+    "plotting": "pictures",
+    "datasets": "real and synthetic matrices",
+    "paper": "the paper, reproduced",
+    "cli": "the command line",
+}
+
+#: Public names of the package, each with the module that has it; a name without one is a module itself.
+NAMES = {
+    "CallableSource": "sources",
+    "Certificate": "evaluation",
+    "Factorization": "factorization",
+    "Observation": "observation",
+    "SamplePlan": "observation",
+    "Source": "sources",
+    "acquire": "acquisition",
+    "approximate": "methods",
+    "as_source": "sources",
+    "certify": "evaluation",
+    "cur_full": "methods",
+    "cur_plus": "methods",
+    "cur_unbiased": "methods",
+    "load": "methods",
+    "metrics": "evaluation",
+    "observe": "observation",
+    "open_source": "sources",
+    "read": "observation",
+    "select_columns": "acquisition",
+    **dict.fromkeys(
+        ("acquisition", "datasets", "estimators", "exceptions", "methods", "paper", "plotting", "solvers", "theory"), ""
+    ),
+}

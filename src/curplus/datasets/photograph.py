@@ -1,0 +1,18 @@
+"""A photograph to try things on, without a download."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._typing import Matrix
+from ..plotting import pyplot
+
+__all__ = ["sample_photograph"]
+
+
+def sample_photograph() -> Matrix:
+    """A photograph that comes with Matplotlib, as grey levels: Grace Hopper, 606 x 512."""
+    plt = pyplot()
+    from matplotlib.cbook import get_sample_data
+
+    return np.asarray(plt.imread(get_sample_data("grace_hopper.jpg", asfileobj=False)), dtype=float).mean(axis=2)

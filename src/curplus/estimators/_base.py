@@ -1,0 +1,133 @@
+"""What the estimators share: read parts of X, approximate it, and project on its right singular vectors."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.extmath import svd_flip
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._typing import IndexVector, Matrix, Names, RandomState
+from .._validation import check_count
+from ..factorization import Factorization
+from ..observation import Observation, SampleCounts, default_counts
+
+__all__ = ["SampledTransformer"]
+
+
+class SampledTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """What the estimators share: read parts of X, approximate it, and project on its right singular vectors."""
+
+    n_components: int | None
+    n_columns: int | None
+    n_rows: int | None
+    n_entries: int | None
+    random_state: RandomState | np.random.RandomState
+
+    def _read(self, X: Any, counts: SampleCounts) -> Observation:
+        raise AssertionError("each estimator has its own")
+
+    def _approximate(self, observation: Observation, rank: int) -> Factorization:
+        raise AssertionError("each estimator has its own")
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Read parts of X and learn the components.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            Training data.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self
+        """
+        X = self._checked(X, reset=True)
+        n, m = X.shape
+        rank = min(10, n, m) if self.n_components is None else self.n_components
+        rank = check_count(rank, name="n_components", at_least=1, at_most=min(n, m), of="rows or columns")
+        asked = zip((self.n_columns, self.n_rows, self.n_entries), default_counts((n, m), rank), strict=True)
+        counts = SampleCounts(*(default if count is None else count for count, default in asked))
+        observation = self._read(X, counts)
+        self.approximation_ = self._approximate(observation, rank)
+        U, self.singular_values_, Vt = self.approximation_.svd()
+        self.components_ = svd_flip(U, Vt, u_based_decision=False)[1]
+        self.column_index_: IndexVector = observation.column_index
+        self.row_index_: IndexVector = observation.row_index
+        names = getattr(self, "feature_names_in_", np.arange(m))
+        self.column_names_: Names = names[self.column_index_]
+        return self
+
+    def transform(self, X: Any) -> Matrix:
+        """Coordinates of new samples in the learnt components.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            Samples, with every feature.
+
+        Returns
+        -------
+        array of shape (n_samples, k)
+        """
+        check_is_fitted(self)
+        return self._checked(X, reset=False) @ self.components_.T
+
+    def inverse_transform(self, X: Any) -> Matrix:
+        """Samples from their coordinates.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, k)
+            Coordinates.
+
+        Returns
+        -------
+        array of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        return np.asarray(X) @ self.components_
+
+    def score(self, X: Any, y: Any = None) -> float:
+        r"""Share of the sum of squares of X that the components capture, between 0 and 1.
+
+        .. math:: 1 - \|X - X V V^\top\|_F^2 / \|X\|_F^2
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            Samples, new ones for an honest score.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        float
+        """
+        check_is_fitted(self)
+        X = self._checked(X, reset=False)
+        total = float((X.multiply(X) if hasattr(X, "multiply") else X**2).sum())
+        return float(np.sum((X @ self.components_.T) ** 2)) / total if total else 1.0
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.components_.shape[0])
+
+    def _checked(self, X: Any, *, reset: bool) -> Any:
+        formats = ("csr", "csc", "coo")
+        return validate_data(self, X, reset=reset, accept_sparse=formats, dtype=(np.float64, np.float32))
+
+    def _seed(self) -> RandomState:
+        if isinstance(self.random_state, np.random.RandomState):
+            return int(self.random_state.randint(2**31))
+        return self.random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

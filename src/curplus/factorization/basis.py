@@ -1,0 +1,123 @@
+r"""Leading subspaces: orthonormal bases from sampled columns or rows.
+
+:math:`\hat U` holds the first r eigenvectors of :math:`AA^\top` (Section 3.1), that is the leading left singular
+vectors of the n x d sample A; :math:`\hat V` comes from the sampled rows in the same way.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .._arrays import array_namespace, largest, power_of_two, rounding_unit
+from .._typing import IndexVector, Matrix, Vector
+
+__all__ = ["Basis", "leading_basis"]
+
+SHORTCUT = 100.0  # the Gram shortcut is taken while (s_1 / s_r)**2 is below this
+DIRECTIONS = 1e-10  # or while it still finds directions this well
+ORTHONORMAL = 2e-14  # where it does not leave vectors orthonormal to this, they are made so in a second step
+
+
+class Basis(NamedTuple):
+    """Orthonormal ``vectors`` spanning the leading part of ``sample``.
+
+    A basis that is not made of sampled columns or rows has neither ``sample`` nor ``coefficients``.
+    """
+
+    vectors: Matrix  # (n, r)
+    sample: Matrix | None = None  # (n, d)
+    coefficients: Matrix | None = None  # (d, r), with vectors == sample @ coefficients
+    sample_index: IndexVector | None = None  # (d,), which columns (or rows) the sample is
+
+    @property
+    def rank(self) -> int:
+        """Number of vectors."""
+        return int(self.vectors.shape[1])
+
+    def leading(self, rank: int) -> Basis:
+        """Its first ``rank`` vectors, or all if there are fewer."""
+        coefficients = None if self.coefficients is None else self.coefficients[:, :rank]
+        return self._replace(vectors=self.vectors[:, :rank], coefficients=coefficients)
+
+    def rotate(self, rotation: Matrix) -> Basis:
+        """The basis ``vectors @ rotation``, for a ``rotation`` of shape (r, k) with orthonormal columns."""
+        coefficients = None if self.coefficients is None else self.coefficients @ rotation
+        return self._replace(vectors=self.vectors @ rotation, coefficients=coefficients)
+
+
+def leading_basis(sample: Matrix, rank: int | None = None, *, index: IndexVector | None = None) -> Basis:
+    r"""Leading left singular vectors of a sample.
+
+    .. math:: A = U \Sigma W^\top, \qquad \hat U = U_{:, :r} = A \, W_{:, :r} \Sigma_{:r}^{-1}
+
+    Parameters
+    ----------
+    sample : array of shape (n, d)
+        Sampled columns :math:`A`, or sampled rows as columns :math:`B`.
+    rank : int, optional
+        Most vectors to return; all that the sample spans if left out.
+    index : array of shape (d,), optional
+        Positions of the sample in the matrix, kept with the result.
+
+    Returns
+    -------
+    Basis
+        With ``min(rank, numerical rank of the sample)`` vectors, orthonormal to rounding at any condition. Directions
+        below ``max(n, d) * eps`` of the largest singular value do not count.
+
+    Notes
+    -----
+    The eigenvectors of the small matrix :math:`A^\top A` give the basis five times faster than a QR factorization of
+    A, but lose :math:`(\sigma_1/\sigma_r)^2` in orthogonality and in the choice among the directions of A. They are
+    used where that is at most 100, or leaves ten digits, and are made orthonormal where they are not; they lie in the
+    span of A to rounding. Beyond, the sample is factorized by QR, then SVD of the triangle. Either costs
+    :math:`O(n d^2)`.
+    """
+    n, d = sample.shape
+    rank = min(n, d) if rank is None else rank
+    scaled, scale = _away_from_overflow(sample)
+    basis = _by_gram(scaled, rank) if 0 < d <= n and rank > 0 else None
+    vectors, coefficients = basis or _by_qr(scaled, rank)
+    return Basis(vectors, sample, coefficients / scale, index)
+
+
+def _away_from_overflow(x: Matrix) -> tuple[Matrix, float]:
+    """``x`` divided by a power of two where its squares would leave the range of its type, and that power."""
+    tiny = float(array_namespace(x).finfo(x.dtype).smallest_normal) ** (1 / 3)
+    magnitude = largest(x)
+    if magnitude == 0 or tiny < magnitude < 1 / tiny:
+        return x, 1.0
+    scale = power_of_two(magnitude, x)
+    return x / scale, scale
+
+
+def _by_gram(A: Matrix, r: int) -> tuple[Matrix, Matrix] | None:
+    """Basis and coefficients from the eigenvectors of ``A.T @ A``; None where that would lose digits."""
+    xp = array_namespace(A)
+    squares, W = xp.linalg.eigh(A.T @ A)
+    squares, W = xp.flip(squares)[:r], xp.flip(W, axis=1)[:, :r]
+    first, last = float(squares[0]), float(squares[-1])
+    if first == 0 or last * max(SHORTCUT, DIRECTIONS / rounding_unit(A)) < first:
+        return None
+    coefficients = W / xp.sqrt(squares)
+    vectors = A @ coefficients
+    if last * ORTHONORMAL < first * rounding_unit(A):
+        vectors, triangle = xp.linalg.qr(vectors)
+        coefficients = xp.linalg.solve(triangle.T, coefficients.T).T
+    return vectors, coefficients
+
+
+def _by_qr(A: Matrix, r: int) -> tuple[Matrix, Matrix]:
+    """Basis and coefficients from a QR factorization and the SVD of its triangle."""
+    xp = array_namespace(A)
+    Q, R = xp.linalg.qr(A)
+    U, s, Wt = xp.linalg.svd(R, full_matrices=False)
+    r = min(r, _numerical_rank(s, A.shape))
+    return Q @ U[:, :r], Wt[:r, :].T / s[:r]
+
+
+def _numerical_rank(s: Vector, shape: tuple[int, int]) -> int:
+    if s.shape[0] == 0:
+        return 0
+    xp = array_namespace(s)
+    return int(xp.count_nonzero(s > max(shape) * rounding_unit(s) * s[0]))

@@ -1,0 +1,5 @@
+"""The recommended method, a file for each of its steps."""
+
+from .approximate import approximate
+
+__all__ = ["approximate"]

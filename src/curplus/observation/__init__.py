@@ -1,0 +1,16 @@
+"""What was read of a matrix, and where it stood."""
+
+from .observation import Observation
+from .plan import SampleCounts, SamplePlan, SamplingDesign, default_counts, uniform_plan
+from .read import observe, read
+
+__all__ = [
+    "Observation",
+    "SampleCounts",
+    "SamplePlan",
+    "SamplingDesign",
+    "default_counts",
+    "observe",
+    "read",
+    "uniform_plan",
+]

@@ -1,0 +1,198 @@
+"""Long work in small pieces: each is saved the moment it is done, so that nothing done is ever lost.
+
+A study is a frozen set of options that lists its cells and measures each on its own. Cells are measured by worker
+processes, one BLAS thread each, and written by them to a folder of their own; a study that is run again goes on with
+the cells that are missing. A table is put together from the files, in the order in which the study lists its cells, so
+it depends neither on the number of workers nor on interruptions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import multiprocessing
+import os
+import platform
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+from threadpoolctl import threadpool_limits
+
+from .._files import write_bytes
+from .._layout import __version__
+from ..datasets.folders import DataHome
+from ..exceptions import CURPlusError
+from .tables import Row, Rows, rounded
+
+__all__ = ["Cell", "Progress", "Study", "description", "measure_all", "measure_here", "versions"]
+
+Cell = tuple[Any, ...]  # words and whole numbers that name a piece of work
+Progress = Callable[[str, int, int], None]  # name of the study, cells done, cells in all
+
+
+class Study(Protocol):
+    """Options of an experiment, a frozen dataclass; they and the versions of the libraries decide every number."""
+
+    name: ClassVar[str]
+
+    def cells(self) -> list[Cell]:
+        """Pieces of work that do not depend on each other."""
+
+    def measure(self, cell: Cell, data_home: DataHome) -> Rows:
+        """Rows of the table that a cell stands for."""
+
+
+def measure_here(study: Study, *, data_home: DataHome = None) -> Rows:
+    """The table of a study, in this process, with nothing saved: for small studies."""
+    return [row for cell in study.cells() for row in _measured(study, cell, data_home)]
+
+
+def measure_all(
+    study: Study,
+    folder: Path,
+    *,
+    data_home: DataHome = None,
+    jobs: int | None = None,
+    progress: Progress = lambda name, done, total: None,
+) -> Rows:
+    """The table of a study; cells that are not yet in ``folder`` are measured by ``jobs`` processes.
+
+    Parameters
+    ----------
+    study : Study
+        What to measure.
+    folder : pathlib.Path
+        Where cells are kept, in a subfolder for each set of options and versions of libraries. After a change of the
+        code itself, take another folder.
+    data_home : path, optional
+        Where data sets are looked for.
+    jobs : int, optional
+        Number of processes; as many as there are cores if left out.
+    progress : callable
+        Called with the study's name, the number of cells done, and their number in all.
+
+    Returns
+    -------
+    list of dict
+        A row for each measurement.
+    """
+    store = folder / f"{study.name}-{_fingerprint(study)}"
+    store.mkdir(parents=True, exist_ok=True)
+    cells = study.cells()
+    missing = [cell for cell in cells if _saved(store, cell) is None]
+    progress(study.name, len(cells) - len(missing), len(cells))
+    if missing:
+        with _workers(min(jobs or _cores(), len(missing))) as pool:
+            with _ignoring_interrupts():
+                tasks = [pool.submit(_measure_and_save, study, cell, data_home, store) for cell in missing]
+            for done, task in enumerate(as_completed(tasks), len(cells) - len(missing) + 1):
+                task.result()
+                progress(study.name, done, len(cells))
+    return [row for cell in cells for row in _rows(store, cell)]
+
+
+def description(study: Study) -> dict[str, Any]:
+    """The options of a study as JSON has them."""
+    return {"study": study.name, **json.loads(json.dumps(asdict(study)))}  # type: ignore[call-overload]
+
+
+def versions() -> dict[str, str]:
+    """What the numbers depend on besides the options."""
+    libraries = {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
+    return {"curplus": __version__, "python": platform.python_version(), **libraries}
+
+
+def _measured(study: Study, cell: Cell, data_home: DataHome) -> Rows:
+    with threadpool_limits(1):  # the order of a sum may depend on the number of threads
+        rows = study.measure(cell, data_home)
+    return [{name: rounded(value) for name, value in row.items()} for row in rows]
+
+
+def _measure_and_save(study: Study, cell: Cell, data_home: DataHome, store: Path) -> None:
+    content = {"cell": cell, "rows": _measured(study, cell, data_home)}
+    write_bytes(_path(store, cell), json.dumps(content).encode())
+
+
+def _saved(store: Path, cell: Cell) -> list[Row] | None:
+    """The rows of a cell, or None if it is missing or its file is not whole."""
+    try:
+        content = json.loads(_path(store, cell).read_text(encoding="utf-8"))
+        return list(content["rows"]) if content["cell"] == list(cell) else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _rows(store: Path, cell: Cell) -> Rows:
+    rows = _saved(store, cell)
+    if rows is None:
+        raise CURPlusError(f"{_path(store, cell)} was there and is gone or damaged. Run the same command again.")
+    return rows
+
+
+def _path(store: Path, cell: Cell) -> Path:
+    return store / ("-".join(str(part) for part in cell).replace(" ", "_") + ".json")
+
+
+def _fingerprint(study: Study) -> str:
+    text = json.dumps([description(study), versions()], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def _cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextmanager
+def _workers(count: int) -> Iterator[ProcessPoolExecutor]:
+    """Processes that end at once when the caller is interrupted or fails, and when it is killed."""
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(count, mp_context=context, initializer=_follow_parent)
+    try:
+        with pool:
+            try:
+                yield pool
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                for child in multiprocessing.active_children():
+                    child.terminate()
+                raise
+    except BrokenProcessPool as error:
+        raise CURPlusError(
+            "a worker process ended before its work was done. If memory ran out, run the same command again with fewer "
+            "jobs; what was finished is kept. In a script, start from under 'if __name__ == \"__main__\":', since "
+            "workers import it."
+        ) from error
+
+
+@contextmanager
+def _ignoring_interrupts() -> Iterator[None]:
+    """Workers that are started meanwhile leave Ctrl-C to their parent from their first moment on."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may say what happens to signals
+        return
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+
+
+def _follow_parent() -> None:
+    """In a worker: end when the parent does."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def end_with_parent() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=end_with_parent, daemon=True).start()

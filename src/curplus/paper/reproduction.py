@@ -1,0 +1,162 @@
+"""Run experiments and write what comes out: a table, a picture drawn from it, and what it was made with."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from importlib.metadata import version
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from .._files import write_bytes
+from .._validation import check_count
+from ..datasets.folders import DataHome
+from ..exceptions import InvalidArgumentError
+from ..plotting import pyplot
+from . import figure1, figure2, figure3, figure4, figure5, figure6, figure7, matrices, recovery, table1
+from .cells import Progress, Study, description, measure_all, versions
+from .comparison import Comparison
+from .experiment import Experiment
+from .spectra import Spectra
+from .tables import read_csv, write_csv
+
+__all__ = ["EXPERIMENTS", "SCALES", "reproduce", "studies"]
+
+#: Every figure and table of the paper, by name.
+EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType(
+    {
+        module.EXPERIMENT.name: module.EXPERIMENT
+        for module in (figure1, figure2, figure3, figure4, figure5, figure6, figure7, table1)
+    }
+)
+
+#: ``"quick"`` shows every figure in small, on matrices made on the spot; ``"paper"`` is the paper's grid on its data.
+SCALES = ("quick", "paper")
+
+
+def studies(scale: str, *, data_home: DataHome = None, seed: int = 0) -> dict[str, Study]:
+    """The studies of a scale, by name."""
+    if scale not in SCALES:
+        raise InvalidArgumentError(f"scale={scale!r} is unknown. Use one of {', '.join(SCALES)}.")
+    if scale == "quick":
+        names = tuple(matrices.SYNTHETIC)
+        grid = Comparison(names, ranks=(5, 10), alphas=(1, 2, 3), growths=(1, 2, 3), repetitions=5, seed=seed)
+        search = recovery.QUICK
+    else:
+        names = matrices.paper_matrices(data_home).names
+        grid = Comparison(
+            names, ranks=(10, 20, 50), alphas=(1, 2, 3, 4, 5), growths=(1, 2, 3, 4, 5), repetitions=10, seed=seed
+        )
+        search = recovery.PAPER
+    found: list[Study] = [replace(search, seed=seed), Spectra(names), grid]
+    return {study.name: study for study in found}
+
+
+def reproduce(
+    names: Sequence[str],
+    out: Path,
+    *,
+    scale: str = "quick",
+    data_home: DataHome = None,
+    jobs: int | None = None,
+    seed: int = 0,
+    progress: Progress = lambda name, done, total: None,
+    written: Callable[[Path], None] = lambda path: None,
+) -> None:
+    """Make figures and tables of the paper; what an earlier, interrupted call has measured is used.
+
+    For each, ``out`` then has a tidy table (CSV), a picture drawn from it (PNG, except for Table 1) and a JSON file
+    with the options, the seed and the versions of the libraries.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Keys of :data:`EXPERIMENTS`, or ``"all"``.
+    out : path
+        Folder for the results; made if missing. Finished cells are kept in its subfolder ``cells``.
+    scale : str, default "quick"
+        ``"quick"`` or ``"paper"``.
+    data_home : path, optional
+        Where data sets are looked for, as for :func:`curplus.datasets.load`.
+    jobs : int, optional
+        Number of processes; as many as there are cores if left out. The results do not depend on it.
+    seed : int, default 0
+        Of all that is drawn.
+    progress : callable
+        Called with a study's name, its number of cells done, and their number in all.
+    written : callable
+        Called with the path of each file that was written.
+
+    Notes
+    -----
+    A script that calls this must do so from under ``if __name__ == "__main__":``, since the workers import it.
+    """
+    chosen = _chosen(names)
+    if jobs is not None:
+        check_count(jobs, name="jobs", at_least=1)
+    out = Path(out)
+    if out.exists() and not out.is_dir():
+        raise InvalidArgumentError(f"out={str(out)!r} is a file, and results need a folder. Name another place.")
+    if data_home is not None and not Path(data_home).is_dir():
+        raise InvalidArgumentError(
+            f"{data_home} is not a folder. Name the one that has the data sets, or leave it out."
+        )
+    options = studies(scale, data_home=data_home, seed=check_count(seed, name="seed"))
+    _check_possible(chosen, options, data_home)
+    out.mkdir(parents=True, exist_ok=True)
+    results: dict[str, Any] = {}
+    for experiment in chosen:
+        for name in experiment.studies:
+            if name not in results:
+                results[name] = measure_all(
+                    options[name], out / "cells", data_home=data_home, jobs=jobs, progress=progress
+                )
+        made_with = {
+            "experiment": experiment.name,
+            "title": experiment.title,
+            "scale": scale,
+            "seed": seed,
+            "studies": [description(options[name]) for name in experiment.studies],
+            "versions": versions() | ({"matplotlib": version("matplotlib")} if experiment.plot else {}),
+        }
+        path = out / f"{experiment.name}.csv"
+        write_csv(path, experiment.table(results))
+        write_bytes(path.with_suffix(".json"), (json.dumps(made_with, indent=2) + "\n").encode())
+        written(path)
+        if experiment.plot is not None:
+            _draw(experiment.plot(read_csv(path)), path.with_suffix(".png"))
+            written(path.with_suffix(".png"))
+
+
+def _check_possible(chosen: list[Experiment], options: dict[str, Study], data_home: DataHome) -> None:
+    """Find out before hours of work, not after, whether pictures can be drawn and the data can be had."""
+    if any(experiment.plot is not None for experiment in chosen):
+        pyplot()
+    names = {name for experiment in chosen for study in experiment.studies for name in _matrices(options[study])}
+    for name in names:
+        matrices.load(name, data_home)
+
+
+def _matrices(study: Study) -> tuple[str, ...]:
+    return study.matrices if isinstance(study, Spectra | Comparison) else ()
+
+
+def _draw(figure: Any, path: Path) -> None:
+    stream = io.BytesIO()
+    figure.savefig(stream, dpi=110)
+    pyplot().close(figure)
+    write_bytes(path, stream.getvalue())
+
+
+def _chosen(names: Sequence[str]) -> list[Experiment]:
+    wanted = list(EXPERIMENTS) if "all" in names else list(dict.fromkeys(names))
+    unknown = [name for name in wanted if name not in EXPERIMENTS]
+    if unknown or not wanted:
+        raise InvalidArgumentError(
+            f"there is no experiment called {', '.join(unknown) or 'nothing'}. "
+            f"Choose from {', '.join(EXPERIMENTS)}, or all."
+        )
+    return [EXPERIMENTS[name] for name in wanted]

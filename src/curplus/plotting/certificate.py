@@ -1,0 +1,50 @@
+"""Whether few errors decide an estimate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..evaluation import Certificate
+from ..evaluation.effective_sample import FEWEST
+from ._pyplot import pyplot
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_certificate"]
+
+
+def plot_certificate(certificate: Certificate, *, ax: Axes | None = None) -> Axes:
+    """Which share of the squared errors the largest ones make up: an interval is given while few do not decide.
+
+    Parameters
+    ----------
+    certificate : Certificate
+        What to show.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure if left out.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    plt = pyplot()
+    ax = plt.subplots(figsize=(6, 3.6), layout="constrained")[1] if ax is None else ax
+    share = np.sort(certificate.squares)[::-1] / max(float(np.sum(certificate.squares)), np.finfo(float).tiny)
+    rank = np.arange(1, len(share) + 1)
+    ax.loglog(rank, share, color="#0072b2", lw=2, label="share of each squared error, largest first")
+    fewest = FEWEST.get(certificate.evidence, 1)
+    ax.axhline(1 / fewest, color="#d55e00", ls="--", label=f"share of each if {fewest} made up the sum")
+    positive = share[share > 0]
+    if len(positive):
+        ax.set_ylim(max(positive.min(), positive.max() * 1e-6) / 2, 1.0)
+    ax.set(xlabel=f"rank among {len(share)} ({certificate.evidence})", ylabel="share of the sum")
+    interval = (
+        "refused" if certificate.interval is None else f"{certificate.interval[0]:.3g} to {certificate.interval[1]:.3g}"
+    )
+    ax.set_title(f"error {certificate.error:.3g}, interval {interval}", fontsize=10)
+    ax.legend(fontsize=8, frameon=False)
+    ax.grid(alpha=0.3)
+    return ax

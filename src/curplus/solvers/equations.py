@@ -1,0 +1,202 @@
+r"""One equation per entry: the linear map from the core to the observed entries.
+
+Eq. (opt) of the paper asks for the core Z that fits :math:`(\hat U Z \hat V^\top)_{ij} = M_{ij}` over
+:math:`(i, j) \in \Omega`. This module holds that system, :math:`\mathcal A(Z) = b`, and never forms its matrix unless
+it is asked to. Both sides carry the factor :math:`\sqrt{nm/|\Omega|}`, which makes the expected Gram matrix the
+identity, and the right-hand side is scaled to magnitude one. Everything is in float64: the system is small, and its
+digits decide those of the answer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from .._arrays import (
+    array_namespace,
+    blocks,
+    column_products,
+    device,
+    is_numpy_array,
+    largest,
+    power_of_two,
+    take,
+    to_device,
+)
+from .._typing import IndexVector, Matrix, Vector
+from ..observation.observation import Observation
+
+__all__ = ["EntryEquations", "entry_equations"]
+
+
+Pairs: TypeAlias = tuple[IndexVector, IndexVector]
+Positions: TypeAlias = NDArray[np.integer[Any]]  # short where they fit: SciPy would convert long ones every time
+
+CACHE = 2**17  # numbers that stay near the processor
+NARROWEST = 64  # pairs at a time, below which a product with a sparse matrix is slow
+
+
+class Places(NamedTuple):
+    """Which row of the left factor, and which of the right one, each equation joins; each of them is stored once."""
+
+    left: Positions  # (|Omega|,)
+    right: Positions  # (|Omega|,), ascending
+    start: Positions  # (h + 1,): row k of the right factor has the equations start[k]:start[k + 1]
+
+    def total(self, weights: Vector, x: Matrix, *, rows: int) -> Matrix:
+        """Sums of ``weights[t] * x[right[t]]`` over the equations of each of the ``rows`` rows of the left factor."""
+        return self.matrix(weights, rows=rows) @ x
+
+    def matrix(self, weights: Vector, *, rows: int) -> scipy.sparse.csc_array:
+        """The numbers ``weights`` at their places; by columns, so that products with it read the right factor once."""
+        return scipy.sparse.csc_array((weights, self.left, self.start), shape=(rows, len(self.start) - 1))
+
+
+class EntryEquations(NamedTuple):
+    """The equations ``apply(Z) == target``; divide a solution by ``1 / unit`` to undo the scaling of the target."""
+
+    left: Matrix  # (g, r1), or (g, r2) when swapped
+    right: Matrix  # (h, r2), or (h, r1) when swapped
+    weight: Vector  # (|Omega|,), a factor of each equation
+    target: Vector  # (|Omega|,)
+    places: Places | None  # None: g = h = |Omega|, equation t joins the rows t
+    swapped: bool  # Z stands transposed between left and right
+    unit: float  # values == target * unit / sqrt(nm / |Omega|), where the weight is one
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Shape (r1, r2) of the core."""
+        a, b = self.left.shape[1], self.right.shape[1]
+        return (b, a) if self.swapped else (a, b)
+
+    def zero(self) -> Matrix:
+        """The core that is zero."""
+        return array_namespace(self.left).zeros(self.shape, dtype=self.left.dtype, device=device(self.left))
+
+    def apply(self, Z: Matrix) -> Vector:
+        """Left-hand sides for the core ``Z``."""
+        xp = array_namespace(Z)
+        left = self.left @ (Z.T if self.swapped else Z)
+        if self.places is None:
+            return xp.vecdot(left, self.right) * self.weight
+        sides = xp.empty_like(self.target)
+        for part in blocks(len(sides), left.shape[1], most=CACHE):
+            a, b = (np.take(x, k[part], axis=0) for x, k in ((left, self.places.left), (self.right, self.places.right)))
+            sides[part] = np.vecdot(a, b)
+        return sides * self.weight
+
+    def adjoint(self, e: Vector) -> Matrix:
+        """The transpose of :meth:`apply`: a core-shaped matrix."""
+        e = e * self.weight
+        if self.places is None:
+            total = e[:, None] * self.right
+        else:
+            total = self.places.total(e, self.right, rows=len(self.left))
+        Z = self.left.T @ total
+        return Z.T if self.swapped else Z
+
+    def norm(self) -> float:
+        """Frobenius norm of the system's matrix."""
+        xp = array_namespace(self.left)
+        left, right = (xp.sum(x**2, axis=1) for x in (self.left, self.right))
+        if self.places is not None:
+            left, right = left[self.places.left], right[self.places.right]
+        return math.sqrt(float(xp.sum(left * right * self.weight**2)))
+
+    def blocks(self) -> Iterator[tuple[Matrix, Vector]]:
+        """The matrix of the system and its right-hand side, a few equations at a time."""
+        xp = array_namespace(self.left)
+        unknowns = math.prod(self.shape)
+        for part in blocks(self.target.shape[0], unknowns):
+            a, b = self._rows(part)
+            b = b * self.weight[part, None]
+            a, b = (b, a) if self.swapped else (a, b)
+            yield xp.reshape(a[:, :, None] * b[:, None, :], (-1, unknowns)), self.target[part]
+
+    def gram(self) -> Matrix:
+        r"""The Gram matrix of the system, shape (r1 r2, r1 r2).
+
+        Its entry ``[(a, c), (b, d)]`` is :math:`\sum_t w_t^2 u_{ta} u_{tb} v_{tc} v_{td}`: only products of pairs
+        matter, so half of each side is enough, and they are formed once for each row that is hit, not for each entry.
+        """
+        xp = array_namespace(self.left)
+        p, q = self.left.shape[1], self.right.shape[1]
+        half_p, pair_p = _pairs(p)
+        half_q, pair_q = _pairs(q)
+        moments = self._moments(half_p, half_q)
+        full = take(take(moments, pair_p.reshape(-1), axis=0), pair_q.reshape(-1), axis=1)
+        full = xp.reshape(full, (p, p, q, q))
+        axes = (2, 0, 3, 1) if self.swapped else (0, 2, 1, 3)
+        return xp.reshape(xp.permute_dims(full, axes), (p * q, p * q))
+
+    def _moments(self, half_p: Pairs, half_q: Pairs) -> Matrix:
+        """Sums over the equations of products of pairs on the left times products of pairs on the right."""
+        if self.places is None:
+            moments: Matrix = 0.0
+            for part in blocks(self.target.shape[0], len(half_q[0])):
+                outer = column_products(self.right[part, :], *half_q) * self.weight[part, None] ** 2
+                moments = moments + column_products(self.left[part, :], *half_p).T @ outer
+            return moments
+        moments = np.zeros((len(half_p[0]), len(half_q[0])))
+        squares = self.places.matrix(self.weight**2, rows=len(self.left))
+        for part in blocks(len(self.left), len(half_p[0]), most=2**23):
+            inner, some = column_products(self.left[part], *half_p), squares[part]
+            for pairs in blocks(len(half_q[0]), len(self.right), most=max(2**22, NARROWEST * len(self.right))):
+                outer = column_products(self.right, half_q[0][pairs], half_q[1][pairs])
+                moments[:, pairs] += inner.T @ (some @ outer)
+        return moments
+
+    def _rows(self, part: slice) -> tuple[Matrix, Matrix]:
+        """The rows of both factors that the equations ``part`` join."""
+        if self.places is None:
+            return self.left[part, :], self.right[part, :]
+        return self.left[self.places.left[part]], self.right[self.places.right[part]]
+
+
+def entry_equations(left: Matrix, right: Matrix, observation: Observation) -> EntryEquations:
+    """The system of eq. (opt) for the bases ``left`` (n, r1) and ``right`` (m, r2), each equation with its weight."""
+    i, j = observation.i, observation.j
+    weight = np.sqrt(math.prod(observation.shape) / max(len(i), 1) * observation.fit_weights)
+    xp = array_namespace(left)
+    values = xp.astype(observation.values, xp.float64)
+    unit = power_of_two(largest(values), values)
+    target = values / unit * to_device(weight, left)
+    if not is_numpy_array(left):
+        rows, columns = (xp.astype(take(x, k, axis=0), xp.float64) for x, k in ((left, i), (right, j)))
+        return EntryEquations(rows, columns, to_device(weight, left), target, None, False, unit)
+    (rows, a), (columns, b) = _hit(left, i), _hit(right, j)
+    swapped = len(columns) < len(rows)
+    if swapped:
+        rows, columns, a, b = columns, rows, b, a
+    order, start = _sorted(b, len(columns))
+    return EntryEquations(rows, columns, weight[order], target[order], Places(a[order], b[order], start), swapped, unit)
+
+
+def _hit(x: Matrix, index: IndexVector) -> tuple[Matrix, Positions]:
+    """The distinct rows of ``x`` at ``index``, and the position of each among them."""
+    hit = np.zeros(len(x), dtype=bool)
+    hit[index] = True
+    position: Positions = np.cumsum(hit) - 1
+    if len(x) <= np.iinfo(np.int32).max:
+        position = position.astype(np.int32)
+    return x[hit].astype(np.float64, copy=False), position[index]
+
+
+def _sorted(labels: Positions, size: int) -> tuple[Positions, Positions]:
+    """A stable order of ``labels``, all below ``size``, and where each label starts; by counting, in linear time."""
+    number = len(labels)
+    table = scipy.sparse.csr_array((np.empty(number), labels, np.arange(number + 1)), shape=(number, size)).tocsc()
+    return table.indices, table.indptr
+
+
+def _pairs(size: int) -> tuple[Pairs, IndexVector]:
+    """The pairs a <= b of ``range(size)``, and the (size, size) table of where each pair stands."""
+    upper = np.triu_indices(size)
+    table = np.empty((size, size), dtype=np.int64)
+    table[upper] = table[upper[::-1]] = np.arange(len(upper[0]))
+    return upper, table

@@ -1,0 +1,114 @@
+"""What every solver shares: the core it returns, the equations it solves, and when it may call them solved."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+from .._arrays import array_namespace, rounding_unit
+from .._typing import Matrix
+from ..exceptions import InvalidArgumentError, TooFewEntriesError
+from ..factorization import Core
+from ..observation.observation import Observation
+from .equations import EntryEquations, entry_equations
+
+__all__ = ["CoreSolver", "Found", "Solver", "check_not_negative", "gradient_goal", "norm"]
+
+
+class CoreSolver(Protocol):
+    """Whatever finds a core; any object with this method is one."""
+
+    def solve(self, left: Matrix, right: Matrix, observation: Observation) -> Core:
+        """Core for the bases ``left`` (n, r1) and ``right`` (m, r2)."""
+
+
+class Found(NamedTuple):
+    """What a method knows about its solution of the scaled equations."""
+
+    Z: Matrix
+    iterations: int = 0
+    rank: int | None = None
+    condition: float | None = None
+
+
+@dataclass(frozen=True)
+class Solver:
+    """What all solvers share: set up the equations, check their number, measure the answer."""
+
+    ridge: float = 0.0
+    tol: float = 1e-13
+    underdetermined: ClassVar[bool] = False  # whether fewer equations than unknowns are accepted
+
+    def __post_init__(self) -> None:
+        for name in ("ridge", "tol"):
+            check_not_negative(getattr(self, name), name=name)
+
+    def solve(self, left: Matrix, right: Matrix, observation: Observation) -> Core:
+        """Core for the bases ``left`` (n, r1) and ``right`` (m, r2)."""
+        equations = entry_equations(left, right, observation)
+        name, xp = type(self).__name__, array_namespace(left)
+        if 0 in equations.shape:
+            residual = norm(equations.target) * _unscale(equations, observation)
+            return Core(xp.astype(equations.zero(), left.dtype), name, residual, rank=0)
+        if not (self.underdetermined or self.ridge):
+            _check_enough(equations.shape, observation.n_entries)
+        goal = gradient_goal(equations, self.tol)
+        found = self._solve(equations, goal)
+        residual = equations.target - equations.apply(found.Z)
+        slope = norm(equations.adjoint(residual) - self.ridge * found.Z)
+        return Core(
+            Z=xp.astype(found.Z * equations.unit, left.dtype),
+            solver=name,
+            residual_norm=norm(residual) * _unscale(equations, observation),
+            iterations=found.iterations,
+            converged=slope <= 2 * max(goal, _rounding(equations, found.Z)),
+            rank=found.rank,
+            condition=found.condition,
+        )
+
+    def _solve(self, equations: EntryEquations, goal: float) -> Found:
+        """Solve until the gradient is no longer than ``goal``."""
+        raise AssertionError("each solver has its own")
+
+
+def check_not_negative(value: Any, *, name: str) -> None:
+    """That an option of a solver is a number that it can use."""
+    if not (isinstance(value, Real) and math.isfinite(value) and float(value) >= 0):
+        raise InvalidArgumentError(f"{name}={value!r} must be a finite number, 0 or more.")
+
+
+def _check_enough(shape: tuple[int, int], entries: int) -> None:
+    needed = math.prod(shape)
+    if entries < needed:
+        lower = math.isqrt(entries)
+        instead = f"lower rank to {lower}, " if lower else ""
+        raise TooFewEntriesError(
+            f"the core has {needed} unknowns ({shape[0]} x {shape[1]}) but only {entries} entries were observed, so Z "
+            f"is not unique. Observe at least {needed} entries, {instead}or ask for one answer with "
+            "solver=MinimumNorm()."
+        )
+
+
+def gradient_goal(equations: EntryEquations, tol: float) -> float:
+    """How small the gradient must become: ``tol`` times the first one, or what rounding leaves of it; 0 for 0."""
+    first = norm(equations.adjoint(equations.target))
+    rounding = rounding_unit(equations.target) * equations.norm() * norm(equations.target)
+    return max(tol * first, rounding) if tol else 0.0
+
+
+def _rounding(equations: EntryEquations, Z: Matrix) -> float:
+    """What rounding leaves of the gradient at a large solution of small equations."""
+    size = equations.norm()
+    return rounding_unit(equations.target) * size**2 * norm(Z)
+
+
+def _unscale(equations: EntryEquations, observation: Observation) -> float:
+    """Factor from a residual of the scaled equations to one of the values."""
+    return equations.unit / math.sqrt(math.prod(observation.shape) / max(observation.n_entries, 1))
+
+
+def norm(x: Any) -> float:
+    """Euclidean norm of all the numbers in ``x``."""
+    return float(array_namespace(x).linalg.vector_norm(x))

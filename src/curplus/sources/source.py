@@ -1,0 +1,36 @@
+"""What a source is: a matrix that can be read in part."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, runtime_checkable
+
+from .._typing import IndexVector, Matrix, Shape, Vector
+
+__all__ = ["Source"]
+
+
+@runtime_checkable
+class Source(Protocol):
+    """A matrix that can be read in part; any object with these members is one.
+
+    Indices are one-dimensional ``int64`` NumPy arrays within range. ``row_names`` and ``column_names`` are optional
+    attributes, one name per row or column, that travel to the result. So is ``matmat(X)``, the product with a tall
+    matrix, which :func:`curplus.cur_full` prefers to reading all rows.
+    """
+
+    @property
+    def shape(self) -> Shape:
+        """Numbers of rows and columns."""
+
+    @property
+    def dtype(self) -> Any:
+        """Type of the values that are returned."""
+
+    def rows(self, index: IndexVector) -> Matrix:
+        """Rows at ``index``, shape (len(index), m)."""
+
+    def columns(self, index: IndexVector) -> Matrix:
+        """Columns at ``index``, shape (n, len(index))."""
+
+    def entries(self, i: IndexVector, j: IndexVector) -> Vector:
+        """Values at ``(i[t], j[t])``, shape (len(i),)."""

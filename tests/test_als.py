@@ -1,0 +1,63 @@
+import numpy as np
+import pytest
+
+import curplus
+from curplus.methods.approximate.als import alternate, measured, solve_rows
+
+
+@pytest.fixture
+def seen(full_rank):
+    M = full_rank((40, 30), rank=3, noise=0.3)
+    plan = curplus.observation.uniform_plan((40, 30), n_columns=3, n_rows=4, n_entries=200, rng=0)
+    i, j = np.append(plan.i, plan.i[:20]), np.append(plan.j, plan.j[:20])
+    weights = np.linspace(0.5, 2, 220)
+    return curplus.Observation(
+        shape=(40, 30), column_index=plan.column_index, columns=M[:, plan.column_index], row_index=plan.row_index,
+        rows=M[plan.row_index], i=i, j=j, values=M[i, j], weights=weights,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("rank", [3, 12])
+def test_every_row_is_its_own_least_squares_problem(seen, rng, rank):
+    V = rng.standard_normal((30, rank))
+    U = solve_rows(measured(seen, np.arange(220)), V, ridge=0.1)
+    for i in range(40):
+        places, values, weights = list(seen.column_index), list(seen.columns[i]), [1.0] * 3
+        if i in seen.row_index:
+            places, values, weights = list(range(30)), list(seen.rows[list(seen.row_index).index(i)]), [1.0] * 30
+        else:
+            for t in np.flatnonzero(seen.i == i):
+                if seen.j[t] not in seen.column_index:
+                    places.append(seen.j[t])
+                    values.append(seen.values[t])
+                    weights.append(seen.weights[t] / seen.weights.mean())
+        A, w = V[places], np.array(weights)
+        expected = np.linalg.solve(A.T @ (w[:, None] * A) + 0.1 * np.eye(rank), A.T @ (w * np.array(values)))
+        assert np.allclose(U[i], expected, atol=1e-10)
+
+
+def test_arranging_by_columns_solves_the_transposed_problem(seen, rng):
+    U = rng.standard_normal((40, 3))
+    everything = np.arange(220)
+    assert np.allclose(
+        solve_rows(measured(seen, everything).T, U, 0.1), solve_rows(measured(seen.T, everything), U, 0.1), atol=1e-12
+    )
+
+
+def test_sweeps_recover_what_the_samples_alone_do_not(low_rank, rng):
+    signal = low_rank((200, 150), 3)
+    M = signal + 0.1 * signal.std() * rng.standard_normal((200, 150))
+    seen = curplus.observe(M, n_columns=6, n_rows=6, n_entries=9000, rng=0)
+    start = curplus.cur_plus(seen, 3).truncate(3)
+    order = rng.permutation(9000)
+    refined = alternate(start, seen, use=order[500:], check=order[:500])
+    error = [np.linalg.norm(f.to_array() - signal) / np.linalg.norm(signal) for f in (start, refined)]
+    assert error[1] < 0.04
+    assert error[1] < 0.6 * error[0]
+
+
+def test_a_start_that_cannot_be_improved_is_kept(low_rank):
+    seen = curplus.observe(low_rank((60, 50), 3), n_columns=6, n_rows=6, n_entries=800, rng=0)
+    start = curplus.cur_plus(seen, 3).truncate(3)
+    refined = alternate(start, seen, use=np.arange(700), check=np.arange(700, 800))
+    assert np.linalg.norm(refined.to_array() - start.to_array()) < 1e-10 * np.linalg.norm(start.to_array())

@@ -1,0 +1,27 @@
+import numpy as np
+import pytest
+
+import curplus
+from curplus.methods.approximate.assemble import complete, leading_part
+
+
+@pytest.mark.parametrize(("d1", "d2"), [(5, 7), (7, 5), (5, 0), (20, 30), (1, 1)])
+@pytest.mark.parametrize("rank", [1, 3, 50])
+def test_is_the_leading_part_of_the_completed_matrix(rng, d1, d2, rank):
+    M, B = rng.standard_normal((30, 20)), rng.standard_normal((d1, 20))
+    seen = curplus.observe(M, n_columns=d1, n_rows=d2, n_entries=0, rng=0)
+    whole = M[:, seen.column_index] @ B
+    whole[:, seen.column_index] = M[:, seen.column_index]
+    whole[seen.row_index] = M[seen.row_index]
+    U, s, Vt = np.linalg.svd(whole, full_matrices=False)
+    approx = complete(seen, B, rank)
+    assert np.allclose(approx.to_array(), (U[:, :rank] * s[:rank]) @ Vt[:rank], atol=1e-10)
+    for basis in (approx.left, approx.right):
+        assert np.allclose(basis.vectors.T @ basis.vectors, np.eye(basis.rank), atol=1e-12)
+
+
+def test_leading_part_of_a_product(rng):
+    left, right = rng.standard_normal((30, 6)), rng.standard_normal((20, 6))
+    U, s, Vt = np.linalg.svd(left @ right.T)
+    assert np.allclose(leading_part(left, right, 2).to_array(), (U[:, :2] * s[:2]) @ Vt[:2], atol=1e-12)
+    assert np.allclose(leading_part(left, right, 9).to_array(), left @ right.T, atol=1e-12)

@@ -1,0 +1,440 @@
+"""The paper's experiments: right numbers, and runs that survive whatever stops them."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
+
+import curplus
+from curplus import cur_full, cur_plus, cur_unbiased, datasets, observe, paper
+from curplus.evaluation.metrics import ReferenceMatrix
+from curplus.exceptions import InvalidArgumentError
+from curplus.paper import cells, comparison, figure1, matrices, methods, recovery, spectra, table1, tables
+from curplus.solvers import MinimumNorm
+
+pytest.importorskip("matplotlib")
+
+RECOVERY = paper.Recovery(sizes=(40, 60), ranks=(2, 3), trials=2)
+SPECTRA = paper.Spectra(("power_law",))
+COMPARISON = paper.Comparison(("power_law",), ranks=(3,), alphas=(1, 2), growths=(1, 2), repetitions=2)
+
+
+# Tables
+
+
+def test_a_table_survives_its_file(tmp_path):
+    rows = [{"data": "dexter", "rank": 10, "error": 1.25e-7}, {"data": "farm ads", "rank": -1, "error": 3.0}]
+    tables.write_csv(tmp_path / "table.csv", rows)
+    assert tables.read_csv(tmp_path / "table.csv") == rows
+
+
+def test_rows_are_found_by_value_or_by_any_of_several():
+    rows = [{"a": 1, "b": "x"}, {"a": 2, "b": "x"}, {"a": 1, "b": "y"}]
+    assert tables.where(rows, a=1, b="x") == rows[:1]
+    assert tables.where(rows, a=(1, 2), b="x") == rows[:2]
+    assert tables.different(rows, "a") == [1, 2]
+
+
+# Experiment I
+
+
+@given(st.lists(st.sets(st.integers(1, 12)), min_size=1, max_size=4))
+def test_the_search_finds_the_first_number_that_serves_all(failures):
+    """Also where a larger number fails again."""
+    expected = next((number for number in range(1, 15) if all(number not in fails for fails in failures)), -1)
+    found = recovery.first_that_serves_all(failures, range(1, 15), lambda number: lambda fails: number not in fails)
+    assert found == expected
+
+
+def test_a_matrix_that_is_never_recovered_is_not_hidden():
+    assert recovery.first_that_serves_all([{1, 2}, set()], range(1, 3), lambda number: lambda fails: False) == -1
+
+
+def test_the_error_of_a_factored_matrix_is_that_of_the_dense_one():
+    M = datasets.make_low_rank(50, 40, 4, rng=0)
+    approx = cur_plus(observe(M, n_columns=6, n_rows=6, n_entries=30, rng=0), 3)
+    dense = M.to_array()
+    expected = np.linalg.norm(dense - approx.to_array()) / np.linalg.norm(dense)
+    assert recovery.relative_error(M, approx) == pytest.approx(expected, rel=1e-12)
+
+
+def test_an_exact_solver_needs_r_columns_and_r_squared_entries():
+    rows = cells.measure_here(RECOVERY)
+    for row in tables.where(rows, solver="exact"):
+        n, r = row["n"], row["rank"]
+        if row["sample"] == "together":
+            assert r * (2 * n - r) < row["smallest"] <= r * (2 * n - r) + r**2
+        else:
+            assert row["smallest"] == (r if row["sample"] == "d" else r**2)
+    for row in tables.where(rows, solver="gradient", sample="entries"):
+        assert row["smallest"] >= row["rank"] ** 2
+
+
+def test_fewer_entries_than_unknowns_do_not_recover():
+    """Why the search begins at r squared."""
+    M = datasets.make_low_rank(80, 80, 4, rng=0)
+    for n_entries, recovered in ((15, False), (16, True)):
+        seen = observe(M, n_columns=20, n_rows=20, n_entries=n_entries, rng=1)
+        error = recovery.relative_error(M, cur_plus(seen, 4, solver=MinimumNorm()))
+        assert (error <= 2e-4) == recovered
+
+
+def test_the_fitted_line_is_numpys(rng):
+    x = rng.random(20)
+    y = 3 * x + 1 + 0.1 * rng.standard_normal(20)
+    line = figure1.fit(list(x), list(y))
+    assert line.slope == pytest.approx(3, rel=0.2)
+    assert line.r_squared == pytest.approx(np.corrcoef(x, y)[0, 1] ** 2)
+
+
+def test_table_1_counts_what_was_measured():
+    rows = table1.EXPERIMENT.table({"recovery": cells.measure_here(RECOVERY)})
+    row = tables.where(rows, n=60, rank=3)[0]
+    assert row["information limit"] == 3 * (120 - 3)
+    assert row["information limit"] <= row["CUR+ measured"] <= row["information limit"] + 9
+    assert (row["measured d"], row["measured entries"]) == (3, 9)
+    assert row["CUR+"] == pytest.approx(curplus.theory.sample_complexity("CUR+", n=60, rank=3), rel=1e-3)
+
+
+# Experiment II
+
+
+@pytest.mark.parametrize("kind", [np.asarray, scipy.sparse.csr_array])
+def test_singular_values_are_those_of_the_dense_matrix(coherent, kind):
+    M = coherent((70, 50), density=0.2)
+    expected = np.linalg.svd(M, compute_uv=False)
+    assert np.allclose(spectra.singular_values(kind(M)), expected, atol=1e-7 * expected[0])
+
+
+@pytest.fixture
+def seen(full_rank):
+    """A matrix, and a sample of it."""
+    M = full_rank((60, 40), 4, noise=0.3)
+    return M, methods.sample(M, observe(M, n_columns=8, n_rows=12, n_entries=300, rng=0))
+
+
+FRONT_DOORS = {
+    "CUR+ converged": lambda M, seen, r: cur_plus(seen, r),
+    "CUR+, 10 steps": lambda M, seen, r: cur_plus(
+        seen, r, solver=curplus.solvers.AcceleratedGradient(max_iter=10, tol=0)
+    ),
+    "CUR-E": lambda M, seen, r: cur_unbiased(seen),
+    "CUR-E, rank r": lambda M, seen, r: cur_unbiased(seen).truncate(r),
+    "CUR-F": lambda M, seen, r: cur_full(M, seen),
+    "CUR-F, rank r": lambda M, seen, r: cur_full(M, seen).truncate(r),
+    "best core": cur_full,
+    "approximate": lambda M, seen, r: curplus.approximate(seen, r),
+}
+
+
+@pytest.mark.parametrize("method", methods.METHODS, ids=lambda method: method.name)
+def test_a_contestant_answers_as_the_library_does(seen, method):
+    M, sample = seen
+    expected = FRONT_DOORS[method.name](M, sample.observation, 4).to_array()
+    answer = method.answer(sample, 4).to_array()
+    assert np.allclose(answer, expected, atol=1e-10 * np.linalg.norm(expected))
+
+
+@pytest.fixture
+def sparse_results(monkeypatch):
+    """A small sparse matrix, and the tables of both studies of Experiment II on it."""
+    M = scipy.sparse.random_array((90, 60), density=0.3, rng=np.random.default_rng(5), format="csr")
+    monkeypatch.setattr(matrices, "load", lambda name, data_home=None: ReferenceMatrix(M))
+    study = paper.Comparison(("sparse",), ranks=(3,), alphas=(1, 2), growths=(1, 2), repetitions=1)
+    results = {study.name: cells.measure_here(study) for study in (study, paper.Spectra(("sparse",)))}
+    return M, study, results
+
+
+@pytest.mark.parametrize(
+    ("figure", "growth"),
+    [("figure3", 1), ("figure4", 8), ("figure5", 1), ("figure5", 2), ("figure6", 1), ("figure7", 2)],
+)
+def test_the_errors_of_a_figure_are_those_of_a_dense_computation(sparse_results, figure, growth):
+    """Each method again from the same sample, by the library's front doors and norms of dense matrices."""
+    M, study, results = sparse_results
+    dense, rank = M.toarray(), 3
+    norm = {"figure3": 2, "figure4": 2, "figure5": 2, "figure6": "fro", "figure7": "fro"}[figure]
+    s = np.linalg.svd(dense, compute_uv=False)
+    best = s[rank] if norm == 2 else np.linalg.norm(s[rank:])
+    table = tables.where(paper.EXPERIMENTS[figure].table(results), alpha=(0, 2))
+    zero = tables.where(table, method="zero matrix")[0]["error"]
+    assert zero == pytest.approx(np.linalg.norm(dense, norm) / best)
+    rng = _generator("sparse", rank, 0)
+    sample = study._sample(ReferenceMatrix(M), rank, 2, 2, rng).observation
+    assert (sample.n_columns, sample.n_rows) == (6, 12)
+    size = round(growth * 90 * 60 * rank**2 / M.nnz)
+    seen = replace(sample, i=sample.i[:size], j=sample.j[:size], values=sample.values[:size])
+    if growth == 8:
+        known = comparison._known_nonzeros(ReferenceMatrix(M), size, rng)
+        i, j = known.nonzero()
+        seen = replace(sample, i=i, j=j, values=known.toarray()[i, j])
+    checked = 0
+    for row in table:
+        if row["method"] == "zero matrix" or row["growth"] not in (0, growth):
+            continue
+        answer = FRONT_DOORS[row["method"]](dense, seen, rank)
+        if growth == 8 and row["growth"]:  # the front door takes the zeros that were drawn into account
+            answer.core = answer.core._replace(Z=answer.core.Z * (len(i) / size))
+        expected = np.linalg.norm(dense - answer.to_array(), norm) / best
+        assert row["error"] == pytest.approx(expected, rel=2e-3 if norm == 2 else 1e-6), row
+        assert row["entries"] == (size if row["growth"] else 0)
+        checked += 1
+    assert checked == (4 if figure == "figure4" else len(methods.METHODS))
+
+
+def _generator(name, rank, repetition):
+    import zlib
+
+    return np.random.default_rng([0, zlib.crc32(name.encode()), rank, repetition])
+
+
+def test_samples_of_a_larger_alpha_contain_the_smaller():
+    target = matrices.load("power_law")
+    small, large = (COMPARISON._sample(target, 3, alpha, 1, _generator("power_law", 3, 0)) for alpha in (1, 2))
+    assert set(small.observation.column_index) < set(large.observation.column_index)
+    assert set(small.observation.row_index) < set(large.observation.row_index)
+    assert (small.observation.n_rows, large.observation.n_rows) == (3, 12)
+
+
+def test_cur_e_from_all_entries_is_cur_f(seen, rng):
+    M, sample = seen
+    known = comparison._known_nonzeros(ReferenceMatrix(M), M.size, rng)
+    assert np.allclose(methods.cur_e(sample, known, M.size).core.Z, sample.projection)
+
+
+def test_entries_are_drawn_with_the_chance_that_was_asked_for(rng):
+    M = scipy.sparse.random_array((300, 200), density=0.5, rng=rng, format="csr")
+    hit = comparison._known_nonzeros(ReferenceMatrix(M), 12_000, rng)
+    assert np.count_nonzero(hit.data) == pytest.approx(6000, abs=5 * 70)
+
+
+def test_the_warm_start_does_not_change_the_norm(seen):
+    M, sample = seen
+    answer = methods.METHODS[0].answer(sample, 4)
+    _, s, Vt = np.linalg.svd(M - answer.to_array())
+    for start in (None, Vt[0], Vt[1]):
+        warm = curplus.metrics.leading_error(M, answer, start=start, tol=1e-4)
+        assert warm.norm == pytest.approx(s[0], rel=1e-4)
+        assert abs(warm.vector @ Vt[0]) == pytest.approx(1, abs=1e-3)
+
+
+# Runs
+
+
+def test_results_do_not_depend_on_the_number_of_jobs(tmp_path):
+    alone = cells.measure_here(COMPARISON)
+    assert cells.measure_all(COMPARISON, tmp_path / "one", jobs=1) == alone
+    assert cells.measure_all(COMPARISON, tmp_path / "two", jobs=2) == alone
+
+
+def test_what_is_finished_is_not_measured_again(tmp_path):
+    seen = []
+    first = cells.measure_all(RECOVERY, tmp_path, jobs=1, progress=lambda *where: seen.append(where))
+    assert seen == [("recovery", done, 8) for done in range(9)]
+    (store,) = tmp_path.iterdir()
+    before = {path: path.stat().st_mtime_ns for path in store.iterdir()}
+    damaged, missing = sorted(before)[:2]
+    damaged.write_text(damaged.read_text()[:20])
+    missing.unlink()
+    assert cells.measure_all(RECOVERY, tmp_path, jobs=1) == first
+    changed = {path for path in before if path.stat().st_mtime_ns != before[path]}
+    assert changed == {damaged, missing}
+
+
+def test_other_options_do_not_use_the_same_cells(tmp_path):
+    cells.measure_all(SPECTRA, tmp_path, jobs=1)
+    cells.measure_all(paper.Spectra(("coherent",)), tmp_path, jobs=1)
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_failing_cell_reaches_the_caller(tmp_path):
+    with pytest.raises(InvalidArgumentError, match="no data set called 'nonsense'"):
+        cells.measure_all(paper.Spectra(("nonsense", "power_law")), tmp_path, jobs=2)
+
+
+def test_a_cell_that_vanishes_is_not_left_out_in_silence(tmp_path):
+    def vandal(name, done, total):
+        if done == total:
+            next(tmp_path.glob("*/*.json")).unlink()
+
+    with pytest.raises(curplus.exceptions.CURPlusError, match="was there and is gone"):
+        cells.measure_all(RECOVERY, tmp_path, jobs=1, progress=vandal)
+
+
+SCRIPT = """
+import sys
+from pathlib import Path
+from curplus import paper
+from curplus.paper import cells, tables
+if __name__ == "__main__":
+    study = paper.Comparison(("power_law",), ranks=(3,), alphas=(1, 2), growths=(1, 2), repetitions=20)
+    out = Path(sys.argv[1])
+    tables.write_csv(out / "table.csv", cells.measure_all(study, out / "cells", jobs=2))
+"""
+ALL_CELLS = 40
+
+
+def _start(tmp_path, folder):
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    folder.mkdir(exist_ok=True)
+    return subprocess.Popen([sys.executable, script, folder], start_new_session=True, stderr=subprocess.DEVNULL)
+
+
+def _saved(folder):
+    return len(list(folder.glob("cells/*/*.json")))
+
+
+def _alive(group):
+    """Processes of a group that have not ended."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            fields = (entry / "stat").read_text().rpartition(")")[2].split()
+        except (OSError, ValueError):
+            continue
+        if int(fields[2]) == group and fields[0] != "Z":
+            found.append(entry.name)
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
+@pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_goes_on_to_the_same_bits_and_leaves_no_worker_behind(tmp_path, blow):
+    """Struck twice on the way, at random moments, then left to finish."""
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    assert _start(tmp_path, whole).wait(timeout=120) == 0
+    number = random.Random(int(blow))
+    for least in (number.randrange(1, 12), number.randrange(12, 25)):
+        run = _start(tmp_path, broken)
+        while _saved(broken) < least:
+            assert run.poll() is None
+            time.sleep(0.002)
+        os.kill(run.pid, blow)
+        run.wait(timeout=30)
+        until = time.monotonic() + 20
+        while _alive(run.pid) and time.monotonic() < until:
+            time.sleep(0.05)
+        assert _alive(run.pid) == []
+        assert least <= _saved(broken) < ALL_CELLS
+        assert not (broken / "table.csv").exists()
+    assert _start(tmp_path, broken).wait(timeout=120) == 0
+    assert (broken / "table.csv").read_bytes() == (whole / "table.csv").read_bytes()
+    assert _saved(broken) == ALL_CELLS
+
+
+# The command
+
+
+def _command(*arguments, cwd):
+    pytest.importorskip("typer")
+    environment = os.environ | {"COLUMNS": "200", "MPLBACKEND": "Agg"}
+    environment.pop("CURPLUS_DATA", None)
+    command = [sys.executable, "-m", "curplus", "reproduce", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False, env=environment)
+
+
+def test_every_figure_and_table_comes_from_one_command(tmp_path, monkeypatch):
+    """With studies of the smallest size, so that it takes seconds."""
+    small = {study.name: study for study in (RECOVERY, SPECTRA, COMPARISON)}
+    monkeypatch.setattr(paper.reproduction, "studies", lambda scale, **options: small)
+    written = []
+    paper.reproduce(["all"], tmp_path, jobs=2, written=written.append)
+    for name, experiment in paper.EXPERIMENTS.items():
+        assert (tmp_path / f"{name}.csv") in written
+        made_with = json.loads((tmp_path / f"{name}.json").read_text())
+        assert made_with["experiment"] == name
+        assert made_with["seed"] == 0
+        assert made_with["versions"]["curplus"] == curplus.__version__
+        assert [study["study"] for study in made_with["studies"]] == list(experiment.studies)
+        assert (tmp_path / f"{name}.png").exists() == (experiment.plot is not None)
+        assert str(tmp_path) not in (tmp_path / f"{name}.csv").read_text()
+    figure5 = tables.read_csv(tmp_path / "figure5.csv")
+    assert set(tables.different(figure5, "growth")) == {0, 1, 2}
+    assert {row["alpha"] for row in figure5} == {0, 2}
+    figure4 = tables.read_csv(tmp_path / "figure4.csv")
+    assert {row["method"] for row in figure4} == {"CUR-E", "CUR-E, rank r", "CUR-F", "CUR-F, rank r", "zero matrix"}
+    assert {(row["alpha"], row["growth"]) for row in tables.where(figure4, method="CUR-E")} == {(1, 1), (2, 8)}
+    assert {row["growth"] for row in tables.read_csv(tmp_path / "figure3.csv")} == {0, 1}
+
+
+def test_the_command_says_what_it_wrote(tmp_path):
+    done = _command("figure2", "--out", "here", "--jobs", 1, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "here/figure2.png" in done.stdout
+    assert "2/2" in done.stdout
+    assert (tmp_path / "here" / "figure2.png").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("figure9",), "there is no experiment called figure9. Choose from figure1"),
+        (("figure1", "--scale", "huge"), "scale='huge' is unknown. Use one of quick, paper."),
+        (("figure1", "--jobs", 0), "jobs=0"),
+        (("figure1", "--seed", -1), "seed=-1"),
+        (("figure1", "--out", "file"), "is a file, and results need a folder"),
+        (("figure1", "--data", "nowhere"), "nowhere is not a folder"),
+    ],
+)
+def test_a_mistake_is_one_line(tmp_path, arguments, message):
+    (tmp_path / "file").write_text("")
+    done = _command(*arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert message in " ".join(done.stderr.split())
+    assert "Traceback" not in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_stand_ins_are_named(tmp_path):
+    (tmp_path / "tdt2.npz").touch()
+    (tmp_path / "gisette.npz").touch()
+    sought = matrices.paper_matrices(tmp_path)
+    assert sought.names[:3] == ("tdt2", "dexter", "farm_ads")
+    assert any("Enron is not at hand" in remark for remark in sought.remarks)
+
+
+# Real data
+
+
+def test_dexter_agrees_with_what_is_known_of_it(data_dir):
+    """CUR-F and the zero matrix at r = 10, alpha = 5, to the sampling error of three repetitions."""
+    study = paper.Comparison(("dexter",), ranks=(10,), alphas=(5,), growths=(1,), repetitions=3)
+    home = data_dir
+    reference = spectra.references(cells.measure_here(paper.Spectra(("dexter",)), data_home=home))["dexter"]
+    assert reference.zero(10) == pytest.approx((5.87, 1.129), rel=1e-3)
+    rows = tables.where(cells.measure_here(study, data_home=home), method="CUR-F")
+    spectral, frobenius = reference.best(10)
+    assert np.mean([row["frobenius"] for row in rows]) / frobenius == pytest.approx(1.09, abs=0.01)
+    assert 4.0 < np.mean([row["spectral"] for row in rows]) / spectral < 4.7
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends signals to a group of processes")
+@pytest.mark.parametrize("when", ["workers are starting", "cells are being measured"])
+def test_ctrl_c_is_answered_with_a_word_and_nothing_else(tmp_path, when):
+    """As a terminal does it: the signal goes to the command and to all its workers."""
+    pytest.importorskip("typer")
+    command = [sys.executable, "-m", "curplus", "reproduce", "figure3", "--out", tmp_path / "out", "--jobs", "2"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    run = subprocess.Popen([*map(str, command)], **pipes, text=True, start_new_session=True)
+    awaited = "out/cells/spectra-*" if when == "workers are starting" else "out/cells/comparison-*/*.json"
+    while not list(tmp_path.glob(awaited)):
+        assert run.poll() is None
+        time.sleep(0.01)
+    time.sleep(0.2)
+    os.killpg(run.pid, signal.SIGINT)
+    shown, complaints = run.communicate(timeout=30)
+    assert run.returncode == 130
+    assert "Interrupted. What was finished is kept" in " ".join(shown.split())
+    assert complaints == ""
