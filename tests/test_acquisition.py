@@ -1,5 +1,6 @@
 """Reading in rounds: exactly the budget, nothing twice, nothing else; and the right places."""
 
+import dataclasses
 import re
 
 import array_api_strict
@@ -12,16 +13,25 @@ from hypothesis import strategies as st
 
 import curplus
 from curplus import Observation, observe
-from curplus.acquisition import acquire
-from curplus.acquisition.strategies import STRATEGIES, Adaptive, Pivoted, ProductLeverage, Uniform
+from curplus.acquisition import ENTRY_STRATEGIES, STRATEGIES, Adaptive, Pivoted, ProductLeverage, Uniform
 from curplus.exceptions import InconsistentObservationError, InvalidArgumentError
 from curplus.observation import SamplingDesign
 from tests.conftest import RecordingSource
 from tests.strategies import counts, low_rank_matrices, seeds
 from tests.test_observation import assert_same
 
-every_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
-adaptive_strategies = pytest.mark.parametrize("strategy", [name for name in STRATEGIES if name != "uniform"])
+EVERY = [*STRATEGIES, "product_leverage"]
+every_strategy = pytest.mark.parametrize("strategy", EVERY)
+adaptive_strategies = pytest.mark.parametrize("strategy", [name for name in EVERY if name != "uniform"])
+
+
+def acquire(source, *, strategy="auto", **options):
+    """``curplus.acquire``, which also takes a strategy for entries, or a pair of both, as its strategy."""
+    if isinstance(strategy, str) and strategy in ENTRY_STRATEGIES and strategy not in STRATEGIES:
+        strategy = ("auto", strategy)
+    if isinstance(strategy, tuple):
+        strategy, options["entry_strategy"] = strategy
+    return curplus.acquire(source, strategy=strategy, **options)
 
 
 class CountingSource(RecordingSource):
@@ -118,12 +128,13 @@ def test_uniform_equals_observe(data, M, seed):
 @every_strategy
 def test_same_seed_same_bits(full_rank, strategy):
     M = full_rank((40, 30))
-    first, second, other = (
-        acquire(M, n_columns=9, n_rows=11, n_entries=50, strategy=strategy, rng=seed)
-        for seed in (3, np.random.default_rng(3), 4)
-    )
-    assert_same(first, second)
-    assert not np.array_equal(first.row_index, other.row_index)
+    for same, different in ((3, 4), (np.random.default_rng, None)):
+        seeds = (same, same, different) if different else (same(3), same(3), same(4))
+        first, second, other = (
+            acquire(M, n_columns=9, n_rows=11, n_entries=50, strategy=strategy, rng=seed) for seed in seeds
+        )
+        assert_same(first, second)
+        assert not np.array_equal(first.row_index, other.row_index)
 
 
 def test_a_position_is_never_drawn_twice_by_a_uniform_continuation(full_rank):
@@ -153,7 +164,7 @@ def test_values_on_known_rows_and_columns_are_not_asked_for_again(full_rank):
 def test_rounds_say_how_often_the_source_is_read(full_rank):
     source = RecordingSource(full_rank((60, 50)))
     acquire(source, n_columns=20, n_rows=20, n_entries=0, strategy=Pivoted(rounds=3), rng=0)
-    assert source.n_calls == 3 + 2 + 2 * 3  # three empty reads tell the type; pilots and rounds of both kinds
+    assert source.n_calls == 2 + 2 * 3  # pilots and rounds of both kinds
 
 
 # What is recorded about the draw
@@ -169,8 +180,8 @@ def test_rounds_say_how_often_the_source_is_read(full_rank):
         ("auto", (0, 6, 7), ("uniform", "uniform", "uniform")),
         ("auto", (5, 0, 7), ("uniform", "uniform", "uniform")),
         ("product_leverage", (5, 6, 7), ("adaptive", "adaptive", "adaptive")),
-        (ProductLeverage(Uniform()), (5, 6, 7), ("uniform", "uniform", "adaptive")),
-        (ProductLeverage(Uniform()), (5, 6, 0), ("uniform", "uniform", "uniform")),
+        (("uniform", ProductLeverage()), (5, 6, 7), ("uniform", "uniform", "adaptive")),
+        (("uniform", ProductLeverage()), (5, 6, 0), ("uniform", "uniform", "uniform")),
         ("auto", (0, 0, 0), ("uniform", "uniform", "uniform")),
     ],
     ids=str,
@@ -187,7 +198,7 @@ def test_a_part_stays_what_it_was_if_nothing_is_added(full_rank):
     kept = acquire(M, n_columns=3, n_rows=2, n_entries=1, strategy="uniform", start=start, rng=0)
     assert kept.design == SamplingDesign("uniform", "given", "given")
     more = acquire(M, n_columns=3, n_rows=3, n_entries=2, strategy="uniform", start=start, rng=0)
-    assert more.design == SamplingDesign("uniform", "adaptive", "adaptive")
+    assert more.design == SamplingDesign("uniform", "given", "given")
 
 
 def test_probabilities_of_product_leverage_are_exact(full_rank):
@@ -202,7 +213,7 @@ def test_probabilities_of_product_leverage_are_exact(full_rank):
 @pytest.mark.parametrize("share", [0.0, 0.3])
 def test_weighing_by_probabilities_removes_the_bias(full_rank, rng, share):
     M = full_rank((15, 12), rank=2, noise=0.2)
-    strategy = ProductLeverage(Uniform(), uniform_share=share)
+    strategy = ("uniform", ProductLeverage(uniform_share=share))
     start = observe(M, n_columns=3, n_rows=3, n_entries=0, rng=0)
     seen = acquire(M, n_columns=3, n_rows=3, n_entries=180, strategy=strategy, start=start, rng=rng)
     for _ in range(60):
@@ -357,8 +368,8 @@ def test_what_was_read_stays_in_its_library_and_type(full_rank, xp, strategy):
         seen = acquire(xp.asarray(M), n_columns=5, n_rows=6, n_entries=30, strategy=strategy, rng=1, **options)
         assert {type(part) for part in (seen.columns, seen.rows, seen.values)} == {type(xp.asarray(M))}
         assert seen.dtype == xp.float32
-        assert_true_to(M, Observation(**{k: np.asarray(v) if k in ("columns", "rows", "values") else v
-                                         for k, v in vars(seen).items()}))  # fmt: skip
+        assert_true_to(M, dataclasses.replace(seen, columns=np.asarray(seen.columns), rows=np.asarray(seen.rows),
+                                              values=np.asarray(seen.values)))  # fmt: skip
     assert expected.dtype == np.float32
 
 
@@ -391,14 +402,14 @@ class FirstOnes:
     rounds = 2
 
     def choose(self, candidates, count, rng):
-        return candidates.free[:count]
+        return candidates.available[:count]
 
 
 class Greedy(FirstOnes):
     """Wants more than its share."""
 
     def choose(self, candidates, count, rng):
-        return candidates.free[: count + 1]
+        return candidates.available[: count + 1]
 
 
 class Forgetful(FirstOnes):
@@ -411,7 +422,7 @@ class Forgetful(FirstOnes):
 def test_any_object_that_chooses_is_a_strategy(full_rank):
     seen = acquire(full_rank((30, 20)), n_columns=5, n_rows=5, n_entries=3, strategy=FirstOnes(), rng=0)
     assert {0, 1, 2, 3} <= set(seen.column_index.tolist())
-    acquire(full_rank(), n_columns=5, n_rows=5, n_entries=3, strategy=ProductLeverage(FirstOnes()), rng=0)
+    acquire(full_rank(), n_columns=5, n_rows=5, n_entries=3, strategy=(FirstOnes(), ProductLeverage()), rng=0)
 
 
 @pytest.mark.parametrize("strategy", [Greedy(), Forgetful()])
@@ -434,8 +445,9 @@ WEIGHED = Observation(shape=(30, 20), i=[0], j=[0], values=[1.0], weights=[2.0])
         ({"n_rows": -1}, "n_rows=-1 is too small"),
         ({"n_entries": 601}, "n_entries=601 but the matrix has only 600 entries"),
         ({"strategy": "best"}, "strategy='best' is unknown. Use one of auto, uniform, "),
-        ({"strategy": 3}, "strategy=3 has no rounds and choose"),
-        ({"strategy": ProductLeverage("auto")}, "strategy='auto' has no rounds and choose"),
+        ({"strategy": 3}, "strategy=3 has no method choose"),
+        ({"entry_strategy": "auto"}, "entry_strategy='auto' is unknown. Use one of uniform, product_leverage"),
+        ({"entry_strategy": Pivoted()}, "has no method draw"),
         ({"strategy": Adaptive(rounds=-1)}, "rounds=-1 is too small"),
         ({"strategy": Adaptive(rounds=1.5)}, "rounds=1.5 is not a whole number"),
         ({"symmetric": True}, "symmetric=True but the matrix is 30 x 20, not square"),

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import curplus
-from curplus.methods.approximate.als import alternate, measured, solve_rows
+from curplus.methods.approximate.als import alternate, measurements, solve_rows
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def seen(full_rank):
 @pytest.mark.parametrize("rank", [3, 12])
 def test_every_row_is_its_own_least_squares_problem(seen, rng, rank):
     V = rng.standard_normal((30, rank))
-    U = solve_rows(measured(seen, np.arange(220)), V, ridge=0.1)
+    U = solve_rows(measurements(seen, np.arange(220)), V, ridge=0.1)
     for i in range(40):
         places, values, weights = list(seen.column_index), list(seen.columns[i]), [1.0] * 3
         if i in seen.row_index:
@@ -40,7 +40,9 @@ def test_arranging_by_columns_solves_the_transposed_problem(seen, rng):
     U = rng.standard_normal((40, 3))
     everything = np.arange(220)
     assert np.allclose(
-        solve_rows(measured(seen, everything).T, U, 0.1), solve_rows(measured(seen.T, everything), U, 0.1), atol=1e-12
+        solve_rows(measurements(seen, everything).T, U, 0.1),
+        solve_rows(measurements(seen.T, everything), U, 0.1),
+        atol=1e-12,
     )
 
 

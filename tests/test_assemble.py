@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import curplus
-from curplus.methods.approximate.assemble import complete, leading_part
+from curplus.methods.approximate.assemble import assemble, leading_part
 
 
 @pytest.mark.parametrize(("d1", "d2"), [(5, 7), (7, 5), (5, 0), (20, 30), (1, 1)])
@@ -14,7 +14,7 @@ def test_is_the_leading_part_of_the_completed_matrix(rng, d1, d2, rank):
     whole[:, seen.column_index] = M[:, seen.column_index]
     whole[seen.row_index] = M[seen.row_index]
     U, s, Vt = np.linalg.svd(whole, full_matrices=False)
-    approx = complete(seen, B, rank)
+    approx = assemble(seen, B, rank)
     assert np.allclose(approx.to_array(), (U[:, :rank] * s[:rank]) @ Vt[:rank], atol=1e-10)
     for basis in (approx.left, approx.right):
         assert np.allclose(basis.vectors.T @ basis.vectors, np.eye(basis.rank), atol=1e-12)

@@ -6,7 +6,13 @@ import pytest
 
 import curplus
 from curplus.exceptions import InvalidArgumentError
+from curplus.factorization import Provenance
 from tests.strategies import observed
+
+
+def without_method(approx, held_out):
+    """The same matrix, of which only the entries that were held out are known."""
+    return curplus.Factorization(approx.left, approx.core, approx.right, provenance=Provenance(held_out=held_out))
 
 
 @pytest.fixture
@@ -67,12 +73,14 @@ def test_a_higher_level_makes_a_wider_interval(noisy):
 
 def test_entries_used_in_the_fit_never_count_in_the_estimate(noisy):
     _, seen, approx = noisy()
-    blind = curplus.Factorization(approx.left, approx.core, approx.right, held_out=approx.held_out)
+    blind = curplus.Factorization(
+        approx.left, approx.core, approx.right, provenance=Provenance(held_out=approx.held_out)
+    )
     used = np.setdiff1d(np.arange(seen.n_entries), approx.held_out)
     values = np.array(seen.values)
     values[used[outside_lines(seen)[used]]] += 100.0
     spoilt, plain = (curplus.certify(blind, x) for x in (replace(seen, values=values), seen))
-    assert np.allclose(spoilt.squares, plain.squares, rtol=1e-9)
+    assert np.allclose(spoilt.errors, plain.errors, rtol=1e-9)
     outside = used[outside_lines(seen)[used]]
     guess = approx.entries(seen.i[outside], seen.j[outside])
     known = [np.sum((x[outside] - guess) ** 2) for x in (values, seen.values)]  # an error is known where it was fitted
@@ -114,7 +122,10 @@ def test_unequal_chances_are_accounted_for(low_rank, rng):
     seen = curplus.Observation(shape=M.shape, i=i, j=j, values=M[i, j], probabilities=chance[i, j])
     exact = curplus.cur_plus(curplus.observe(M, n_columns=6, n_rows=6, n_entries=60, rng=0), 3)
     answer = curplus.Factorization(
-        exact.left, exact.core._replace(Z=wrong * exact.core.Z), exact.right, held_out=np.arange(6000)
+        exact.left,
+        exact.core._replace(Z=wrong * exact.core.Z),
+        exact.right,
+        provenance=Provenance(held_out=np.arange(6000)),
     )
     truth = (1 - wrong) * np.linalg.norm(M)
     certificate = curplus.certify(answer, seen)
@@ -175,7 +186,9 @@ def test_large_errors_that_the_held_out_entries_miss_are_seen_elsewhere(where):
         seen = curplus.observe(M, n_columns=15, n_rows=15, n_entries=4000, rng=seed)
         answer = curplus.cur_full(M, seen, 4)
         aside = np.random.default_rng(seed).permutation(4000)[:400]
-        few = curplus.Factorization(answer.left, answer.core, answer.right, held_out=np.sort(aside))
+        few = curplus.Factorization(
+            answer.left, answer.core, answer.right, provenance=Provenance(held_out=np.sort(aside))
+        )
         certificate = curplus.certify(few, seen)
         low, high = certificate.interval or (0.0, math.inf)
         assert low <= np.linalg.norm(M - answer.to_array()) <= high
@@ -194,7 +207,7 @@ def test_a_giant_row_that_was_not_sampled_is_seen_on_the_columns():
 
 def test_unequal_errors_on_sampled_rows_widen_the_interval(noisy):
     M, seen, _ = noisy(n_entries=6000)
-    full = curplus.cur_full(M, seen, 4)
+    full = without_method(curplus.cur_full(M, seen, 4), np.arange(seen.n_entries))
     read_twice = np.union1d(seen.column_index, seen.j[np.isin(seen.i, seen.row_index)])
     rows = np.array(seen.rows)
     rows[:, np.setdiff1d(np.arange(200), read_twice)] += 1.0
@@ -239,9 +252,9 @@ def test_prints_and_draws_itself(noisy):
     _, seen, approx = noisy(n_entries=8000)
     certificate = curplus.certify(approx, seen)
     assert "confidence between" in str(certificate)
-    assert certificate.blind_share == 5 / seen.n_values_read
+    assert certificate.detection_limit == 5 / seen.n_values_read
     assert f"cannot see: large errors at fewer than 1 in {seen.n_values_read / 5:,.0f} places" in str(certificate)
-    assert f"{3 * len(certificate.squares)} more entries" in str(certificate)
+    assert f"{3 * len(certificate.errors)} more entries" in str(certificate)
     assert "interval" in curplus.plotting.plot_certificate(certificate).get_title()
     plt.close("all")
 
@@ -310,5 +323,5 @@ def test_errors_of_very_different_size_are_no_trouble(rng):
         design=curplus.observation.SamplingDesign("given", "given", "uniform"),
     )
     zero = curplus.approximate(seen, 2)
-    blind = curplus.Factorization(zero.left, zero.core, zero.right, held_out=np.arange(300))
+    blind = without_method(zero, np.arange(300))
     assert curplus.certify(blind, seen).interval is None

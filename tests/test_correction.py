@@ -3,7 +3,7 @@ import math
 import numpy as np
 
 import curplus
-from curplus.methods.approximate.correction import RIDGES, corrected, ridge_cores
+from curplus.methods.approximate.correction import CORRECTION_RIDGES, corrected, ridge_cores
 
 
 def test_a_wrong_prediction_of_a_low_rank_matrix_is_mended(low_rank):
@@ -50,6 +50,6 @@ def test_the_core_of_each_ridge_is_that_of_a_solver(rng):
     seen = curplus.Observation(
         shape=(60, 50), i=i, j=j, values=1e6 * rng.standard_normal(300), weights=rng.uniform(0.5, 2, 300)
     )
-    for ridge, Z in zip(RIDGES, ridge_cores(left, right, seen), strict=True):
+    for ridge, Z in zip(CORRECTION_RIDGES, ridge_cores(left, right, seen), strict=True):
         expected = curplus.solvers.LeastSquares(ridge=ridge).solve(left, right, seen).Z
         assert np.allclose(Z, expected, rtol=0, atol=1e-10 * np.linalg.norm(expected))

@@ -8,18 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curplus.evaluation.effective_sample import sharing, tail_index, trust
+from curplus.evaluation.effective_sample import check_tails, effective_sample_size, tail_index
 
 BENIGN = 5.0  # a tail index that refuses nothing
 
 
 @given(st.integers(1, 50), st.floats(1e-150, 1e150))
 def test_equal_squares_all_share_their_sum(count, size):
-    assert sharing(np.full(count, size)) == pytest.approx(count)
+    assert effective_sample_size(np.full(count, size)) == pytest.approx(count)
 
 
 def test_one_giant_square_shares_with_nobody():
-    assert sharing(np.array([1e12, 1.0, 1.0, 1.0])) == pytest.approx(1, abs=1e-9)
+    assert effective_sample_size(np.array([1e12, 1.0, 1.0, 1.0])) == pytest.approx(1, abs=1e-9)
 
 
 @pytest.mark.parametrize("power", [1.5, 3.0, 6.0])
@@ -40,7 +40,9 @@ def test_no_tail_falls_off_at_once():
 
 
 def test_a_fair_average_is_trusted():
-    shared, reason = trust(np.ones(200), {"sampled rows": np.ones(500)}, "held-out entries", count=200, index=BENIGN)
+    shared, reason = check_tails(
+        np.ones(200), {"sampled rows": np.ones(500)}, "held-out entries", count=200, index=BENIGN
+    )
     assert (shared, reason) == (pytest.approx(200), "")
 
 
@@ -55,5 +57,5 @@ def test_a_fair_average_is_trusted():
     ],
 )
 def test_a_refusal_names_its_reason(squares, witness, index, message):
-    _, reason = trust(squares, {"sampled rows": witness}, "held-out entries", count=len(squares), index=index)
+    _, reason = check_tails(squares, {"sampled rows": witness}, "held-out entries", count=len(squares), index=index)
     assert re.search(message, reason), reason

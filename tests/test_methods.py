@@ -1,3 +1,5 @@
+import sys
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -76,7 +78,9 @@ def test_cur_full_reads_the_matrix_in_blocks(rng, recording_source, monkeypatch)
     seen = curplus.observe(M, n_columns=9, n_rows=8, n_entries=0, rng=0)
     source = recording_source(M)
     monkeypatch.setattr(
-        curplus.methods.decompose, "blocks", lambda n, width: (slice(k, min(k + 7, n)) for k in range(0, n, 7))
+        sys.modules["curplus.methods.cur_full"],
+        "blocks",
+        lambda n, width: (slice(k, min(k + 7, n)) for k in range(0, n, 7)),
     )
     approx = curplus.cur_full(source, seen)
     assert source.n_calls == 8

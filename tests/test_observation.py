@@ -480,7 +480,7 @@ def test_it_introduces_itself(xp):
 def test_what_was_saved_comes_back_bit_for_bit(tmp_path_factory, seen):
     path = tmp_path_factory.getbasetemp() / "seen.npz"
     seen.save(path)
-    assert_same(Observation.load(path), seen)
+    assert_same(curplus.load(path), seen)
     assert_same(curplus.load(path), seen)
 
 
@@ -492,7 +492,7 @@ def test_what_was_saved_comes_back_bit_for_bit(tmp_path_factory, seen):
 def test_names_are_saved_as_well(tmp_path, names):
     seen = measured(**names)
     seen.save(str(tmp_path / "seen.npz"))
-    assert_same(Observation.load(str(tmp_path / "seen.npz")), seen)
+    assert_same(curplus.load(str(tmp_path / "seen.npz")), seen)
 
 
 def test_arrays_of_any_library_are_saved(tmp_path, xp):
@@ -503,7 +503,7 @@ def test_arrays_of_any_library_are_saved(tmp_path, xp):
         values=xp.asarray([2.0, 6.0, 7.0], dtype=dtype),
     )
     seen.save(tmp_path / "seen.npz")
-    back = Observation.load(tmp_path / "seen.npz")
+    back = curplus.load(tmp_path / "seen.npz")
     assert type(back.columns) is np.ndarray
     assert back.dtype == np.float32
     assert_same(back, seen)

@@ -1,7 +1,5 @@
 """Columns that stand for the others: distinct, as many as asked for, and good ones."""
 
-import importlib
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,12 +8,13 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curplus.acquisition.select_columns import METHODS, Remainder, draw_heavy, select_columns, squared_norms
+from curplus.acquisition import RULES, scores, select_columns
+from curplus.acquisition.greedy import ResidualColumns
+from curplus.acquisition.scores import squared_norms, weighted_draw
 from curplus.exceptions import InvalidArgumentError
 from tests.strategies import low_rank_matrices, seeds
 
-selection = importlib.import_module("curplus.acquisition.select_columns")
-every_method = pytest.mark.parametrize("method", METHODS)
+every_method = pytest.mark.parametrize("method", RULES)
 GREEDY = ["deim", "qdeim", "pivoted", "explaining"]
 
 
@@ -57,7 +56,7 @@ def test_copies_of_one_column_are_taken_only_when_nothing_else_is_left(method, r
     np.testing.assert_array_equal(np.sort(chosen), np.arange(15))
 
 
-@pytest.mark.parametrize("method", [method for method in METHODS if method != "uniform"])
+@pytest.mark.parametrize("method", [method for method in RULES if method != "uniform"])
 def test_columns_of_zeros_come_last(method, rng):
     M = np.zeros((10, 8))
     M[:, [1, 4, 6]] = rng.standard_normal((10, 3))
@@ -127,7 +126,7 @@ def test_sparse_and_dense_matrices_give_the_same_columns(coherent, method, monke
     M = coherent((60, 40), density=0.2)
     dense = select_columns(M, 8, method=method, rng=3)
     np.testing.assert_array_equal(select_columns(scipy.sparse.csr_matrix(M), 8, method=method, rng=3), dense)
-    monkeypatch.setattr(selection, "SMALL", 0)  # singular vectors by Lanczos
+    monkeypatch.setattr(scores, "SMALL", 0)  # singular vectors by Lanczos
     np.testing.assert_array_equal(select_columns(scipy.sparse.coo_array(M), 8, method=method, rng=3), dense)
 
 
@@ -195,29 +194,27 @@ def test_values_that_are_not_finite_are_refused(kind):
 def test_a_remainder_is_what_projection_leaves(full_rank):
     A = full_rank((10, 25), rank=10, noise=1.0)
     taken = np.array([3, 8])
-    remainder = Remainder(A, taken)
-    more = remainder.pick(3, remainder.explained) + remainder.pick(2, remainder.energies)
+    residual = ResidualColumns(A, taken)
+    more = residual.pick(3, residual.explained) + residual.pick(2, residual.norms)
     Q = scipy.linalg.orth(A[:, [*taken, *more]])
     E = A - Q @ (Q.T @ A)
-    rest = remainder.visible
-    np.testing.assert_allclose(remainder.energies()[rest], squared_norms(E)[rest], rtol=1e-9)
-    np.testing.assert_allclose(
-        remainder.explained()[rest], (squared_norms(E.T @ E) / squared_norms(E))[rest], rtol=1e-9
-    )
+    rest = residual.selectable
+    np.testing.assert_allclose(residual.norms()[rest], squared_norms(E)[rest], rtol=1e-9)
+    np.testing.assert_allclose(residual.explained()[rest], (squared_norms(E.T @ E) / squared_norms(E))[rest], rtol=1e-9)
     assert len({*taken.tolist(), *more}) == 7
 
 
 def test_picking_ends_when_nothing_is_left(low_rank):
-    remainder = Remainder(low_rank((10, 25), rank=4), barred=np.array([0]))
-    picked = remainder.pick(25, remainder.energies)
+    residual = ResidualColumns(low_rank((10, 25), rank=4), excluded=np.array([0]))
+    picked = residual.pick(25, residual.norms)
     assert len(picked) == 4
     assert 0 not in picked
-    assert not remainder.visible.any()
+    assert not residual.selectable.any()
 
 
 def test_heavy_draws_follow_the_weights_and_take_zeros_last(rng):
     weights = np.array([0.0, 1.0, 2.0, 0.0, 5.0])
-    first = np.bincount([draw_heavy(weights, 1, rng)[0] for _ in range(4000)], minlength=5) / 4000
+    first = np.bincount([weighted_draw(weights, 1, rng)[0] for _ in range(4000)], minlength=5) / 4000
     np.testing.assert_allclose(first, weights / 8, atol=0.04)
-    assert set(draw_heavy(weights, 3, rng).tolist()) == {1, 2, 4}
-    assert len(draw_heavy(weights, 5, rng)) == 5
+    assert set(weighted_draw(weights, 3, rng).tolist()) == {1, 2, 4}
+    assert len(weighted_draw(weights, 5, rng)) == 5

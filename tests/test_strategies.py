@@ -7,39 +7,38 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from curplus.acquisition import ENTRY_STRATEGIES, EntryStrategy, ProductLeverage
 from curplus.acquisition.strategies import (
     STRATEGIES,
     Adaptive,
     Candidates,
     Leverage,
     Pivoted,
-    ProductLeverage,
     ResidualNorm,
     Strategy,
-    distinct_others,
 )
 from curplus.exceptions import InvalidArgumentError
+from curplus.observation.plan import distinct_others
 from tests.strategies import indices, low_rank_matrices, seeds
 
-LINES = [strategy for strategy in STRATEGIES.values() if not isinstance(strategy, ProductLeverage)]
-every_line_strategy = pytest.mark.parametrize("strategy", LINES, ids=lambda s: type(s).__name__)
+every_strategy = pytest.mark.parametrize("strategy", STRATEGIES.values(), ids=lambda s: type(s).__name__)
 
 
-@every_line_strategy
+@every_strategy
 @settings(max_examples=50)
 @given(st.data(), low_rank_matrices(), st.booleans(), seeds)
-def test_chooses_distinct_candidates_that_are_not_taken(strategy, data, sample, longer, seed):
+def test_chooses_distinct_candidates_that_are_not_taken(strategy, data, sample, wanted_more, seed):
     size = sample.shape[1]
     taken = data.draw(indices(size, unique=True))
     count = data.draw(st.integers(0, size - len(taken)))
-    candidates = Candidates(sample.astype(np.float64), taken, longer)
+    candidates = Candidates(sample.astype(np.float64), taken, wanted_more)
     chosen = strategy.choose(candidates, count, np.random.default_rng(seed))
     assert chosen.shape == (count,)
     assert len(set(chosen.tolist())) == count
-    assert set(chosen.tolist()) <= set(candidates.free.tolist())
+    assert set(chosen.tolist()) <= set(candidates.available.tolist())
 
 
-@every_line_strategy
+@every_strategy
 def test_strategies_are_values(strategy):
     assert isinstance(strategy, Strategy)
     assert strategy == type(strategy)()
@@ -48,8 +47,14 @@ def test_strategies_are_values(strategy):
         strategy.rank = 3
 
 
+@pytest.mark.parametrize("strategy", ENTRY_STRATEGIES.values(), ids=lambda s: type(s).__name__)
+def test_strategies_for_entries_are_values(strategy):
+    assert isinstance(strategy, EntryStrategy)
+    assert strategy == type(strategy)()
+
+
 def test_auto_is_the_adaptive_strategy():
-    assert STRATEGIES["auto"] == Adaptive() == STRATEGIES["product_leverage"].lines
+    assert STRATEGIES["auto"] == Adaptive()
 
 
 @pytest.mark.parametrize("strategy", [Adaptive(), Pivoted(), ResidualNorm()], ids=repr)

@@ -11,7 +11,7 @@ from ._layout import NAMES, __version__
 
 if TYPE_CHECKING:
     from . import acquisition, datasets, estimators, exceptions, methods, paper, plotting, solvers, theory
-    from .acquisition import acquire, select_columns
+    from .acquisition import acquire, propose, select_columns
     from .evaluation import Certificate, certify, metrics
     from .factorization import Factorization
     from .methods import approximate, cur_full, cur_plus, cur_unbiased, load
@@ -44,6 +44,7 @@ __all__ = [
     "open_source",
     "paper",
     "plotting",
+    "propose",
     "read",
     "select_columns",
     "solvers",

@@ -24,15 +24,22 @@ __all__ = [
     "array_namespace",
     "blocks",
     "column_products",
+    "concatenate",
     "device",
+    "float64",
     "gather",
     "host_array",
+    "index_table",
     "is_array_api_obj",
     "is_numpy_array",
     "largest",
+    "numerical_rank",
     "power_of_two",
     "real_array",
     "rounding_unit",
+    "scatter_rows",
+    "segment_sum",
+    "small_svd",
     "take",
     "to_device",
     "to_numpy",
@@ -108,6 +115,27 @@ def gather(x: Matrix, i: IndexVector, j: IndexVector) -> Vector:
     return x[i, j] if is_numpy_array(x) else x[to_device(i, x), to_device(j, x)]
 
 
+def index_table(index: IndexVector, size: int) -> IndexVector:
+    """Where each of ``range(size)`` stands in ``index``; -1 where it does not."""
+    table = np.full(size, -1)
+    table[index] = np.arange(len(index))
+    return table
+
+
+def concatenate(first: Array, second: Array, *, axis: int = 0) -> Array:
+    """Two arrays one after the other, in the library that they share; an empty one takes the library of the other."""
+    if math.prod(first.shape) == 0 or math.prod(second.shape) == 0:
+        return first if math.prod(second.shape) == 0 else second
+    try:
+        xp = array_namespace(first, second)
+    except TypeError:
+        kinds = " and ".join(type(x).__module__ for x in (first, second))
+        raise InvalidArgumentError(
+            f"arrays of different libraries cannot be joined ({kinds}). Convert one of them to the other's."
+        ) from None
+    return xp.concat([first, second], axis=axis)
+
+
 def to_device(x: Any, like: Array) -> Array:
     """Host array ``x`` in the library and on the device of ``like``."""
     return array_namespace(like).asarray(x, device=device(like))
@@ -141,3 +169,46 @@ def power_of_two(magnitude: float, like: Array) -> float:
 def rounding_unit(x: Array) -> float:
     """Machine epsilon of the type of ``x``."""
     return float(array_namespace(x).finfo(x.dtype).eps)
+
+
+def float64(x: Array) -> Array:
+    """``x`` in double precision, itself if it has it."""
+    xp = array_namespace(x)
+    return xp.astype(x, xp.float64, copy=False)
+
+
+def numerical_rank(s: Vector, shape: tuple[int, ...]) -> int:
+    """How many singular values of a matrix of size ``shape``, descending, are more than rounding."""
+    if s.shape[0] == 0:
+        return 0
+    return int(array_namespace(s).count_nonzero(s > max(shape) * rounding_unit(s) * s[0]))
+
+
+def small_svd(x: Matrix) -> tuple[Matrix, Vector, Matrix]:
+    """Thin singular value decomposition of a small matrix, found on the host, in the library of ``x``."""
+    U, s, Vt = np.linalg.svd(to_numpy(x), full_matrices=False)
+    return to_device(U, x), to_device(s, x), to_device(Vt, x)
+
+
+def scatter_rows(x: Matrix, index: IndexVector, size: int) -> Matrix:
+    """``size`` rows, all zero but those at ``index``, which are the rows of ``x``."""
+    xp = array_namespace(x)
+    padded = xp.concat([x, xp.zeros((1, x.shape[1]), dtype=x.dtype, device=device(x))])
+    where = index_table(index, size)
+    return take(padded, np.where(where < 0, len(index), where), axis=0)
+
+
+def segment_sum(x: Matrix, labels: IndexVector, size: int) -> Matrix:
+    """Sums of the rows of ``x`` (k, p) that have the same label, shape (size, p)."""
+    xp = array_namespace(x)
+    out = xp.zeros((size, x.shape[1]), dtype=x.dtype, device=device(x))
+    if is_torch_array(x):
+        return out.index_add_(0, to_device(labels, x), x)
+    if is_cupy_namespace(xp):
+        import cupyx
+
+        cupyx.scatter_add(out, to_device(labels, x), x)
+        return out
+    sums = np.zeros(out.shape, dtype=np.float64)
+    np.add.at(sums, labels, to_numpy(x))
+    return to_device(sums, x)

@@ -13,14 +13,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
 from ._arrays import to_numpy
 from .exceptions import FileFormatError
 
-__all__ = ["damage_reported", "file_kind", "read_file", "write_bytes", "write_file"]
+__all__ = ["SavedFile", "damage_reported", "read_file", "write_bytes", "write_file"]
 
 HEADER = "curplus"
 VERSION = 1
@@ -59,17 +59,18 @@ def _replacing(path: Path) -> Iterator[BinaryIO]:
         raise
 
 
-def read_file(path: str | PathLike[str], kind: str) -> dict[str, Any]:
-    """Arrays and fields of a file of the given kind, in one dictionary."""
+class SavedFile(NamedTuple):
+    """What a saved file holds."""
+
+    kind: str  # "observation" or "factorization"
+    arrays: dict[str, Any]
+    fields: dict[str, Any]
+
+
+def read_file(path: str | PathLike[str]) -> SavedFile:
+    """Arrays and fields of a saved file."""
     header, arrays = _open(path)
-    if header["kind"] != kind:
-        raise FileFormatError(f"{path} holds a saved {header['kind']}. Load it with curplus.load.")
-    return arrays | dict(header["fields"])
-
-
-def file_kind(path: str | PathLike[str]) -> str:
-    """What a saved file holds: ``"observation"`` or ``"factorization"``."""
-    return str(_open(path)[0]["kind"])
+    return SavedFile(str(header["kind"]), arrays, dict(header["fields"]))
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ._arrays import array_namespace, host_array, is_array_api_obj, largest, to_numpy
-from ._typing import Array, IndexVector, Names, Shape
+from ._typing import Array, IndexVector, Names, RandomState, Shape
 from .exceptions import InvalidArgumentError, RankTooLargeError
 
 __all__ = [
@@ -20,7 +20,9 @@ __all__ = [
     "check_names",
     "check_rank",
     "check_shape",
+    "check_share",
     "check_two_dimensional",
+    "random_generator",
 ]
 
 
@@ -53,6 +55,13 @@ def check_rank(rank: Any, *, n_columns: int, n_rows: int) -> int:
                 f"{r}-dimensional space. Sample at least {r} {what} ({argument}={r}){use}."
             )
     return r
+
+
+def check_share(value: Any, *, name: str, below: float = 1.0) -> float:
+    """A number from 0 on, less than ``below``."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)) or not 0 <= value < below:
+        raise InvalidArgumentError(f"{name}={value!r} is not a share. Give a number from 0 on, below {below:g}.")
+    return float(value)
 
 
 def check_shape(shape: Any) -> Shape:
@@ -121,3 +130,14 @@ def check_finite(x: Array, *, name: str, place: Any = None) -> float:
         f"{name}[{', '.join(str(k) for k in bad)}]={float(x[tuple(int(k) for k in bad)])}{where}. "
         "Every value that was read must be finite: leave out what could not be measured, or repair it first."
     )
+
+
+def random_generator(rng: RandomState) -> np.random.Generator:
+    """The generator that ``rng`` stands for, or an error in words."""
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError) as error:
+        raise InvalidArgumentError(
+            f"rng={rng!r} cannot seed a generator ({error}). Give None, a whole number from 0 on, or a "
+            "numpy.random.Generator."
+        ) from None

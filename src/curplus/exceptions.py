@@ -15,6 +15,8 @@
 Every message says what arrived, why it cannot work and how to fix it.
 """
 
+import typing
+
 __all__ = [
     "CURPlusError",
     "FileFormatError",
@@ -29,7 +31,19 @@ __all__ = [
 
 
 class CURPlusError(Exception):
-    """Base class of every error this library raises on purpose."""
+    """Base class of every error this library raises on purpose.
+
+    Parameters
+    ----------
+    message : str
+        What arrived, why it cannot work and how to fix it.
+    observation : Observation, optional
+        What had been read before, where :func:`curplus.acquire` was at work; None elsewhere.
+    """
+
+    def __init__(self, message: str = "", *, observation: typing.Any = None) -> None:
+        super().__init__(message)
+        self.observation = observation
 
 
 class InvalidArgumentError(CURPlusError, ValueError):

@@ -1,18 +1,28 @@
-"""Choosing what to read next."""
+"""Choosing what to read: by one round (propose), in a loop (acquire), or with the whole matrix (select_columns)."""
 
 from .acquire import acquire
-from .select_columns import select_columns
-from .strategies import STRATEGIES, Adaptive, Leverage, Pivoted, ProductLeverage, ResidualNorm, Strategy, Uniform
+from .entry_strategies import ENTRY_STRATEGIES, EntryDraws, EntryStrategy, ProductLeverage, UniformEntries
+from .propose import propose
+from .select_columns import RULES, Rule, select_columns
+from .strategies import STRATEGIES, Adaptive, Candidates, Leverage, Pivoted, ResidualNorm, Strategy, Uniform
 
 __all__ = [
+    "ENTRY_STRATEGIES",
+    "RULES",
     "STRATEGIES",
     "Adaptive",
+    "Candidates",
+    "EntryDraws",
+    "EntryStrategy",
     "Leverage",
     "Pivoted",
     "ProductLeverage",
     "ResidualNorm",
+    "Rule",
     "Strategy",
     "Uniform",
+    "UniformEntries",
     "acquire",
+    "propose",
     "select_columns",
 ]

@@ -17,8 +17,8 @@ from .._validation import check_count
 from ..evaluation import metrics
 from ..exceptions import CURPlusError
 from ..factorization.factorization import Factorization
+from ..methods import cur_full, cur_plus
 from ..methods.approximate.approximate import approximate
-from ..methods.decompose import cur_full, cur_plus
 from ..methods.loading import load
 from ..observation.observation import Observation
 from ..observation.plan import default_counts

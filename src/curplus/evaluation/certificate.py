@@ -1,43 +1,46 @@
-r"""How good an answer is, from entries and rows it did not see.
+r"""How good an approximation is, from entries and rows that its fit did not use.
 
 The error is known on the sampled rows and columns and where entries were fitted. What it is elsewhere can be estimated
-from entries that the fit did not use: their mean squared error, times the number of places that were never read, is
-what the rest contributes. Where there are none, rows can be left out and predicted. Either is an average over a sample,
-and an interval for it means something only as long as no few numbers decide it. A sample of hundreds can miss what
-decides; the errors on everything else that was read, often twenty times as many, are witnesses to it. Where they or the
-sample itself show heavy tails, the interval is refused, with the reason.
+from entries that the fit did not use: their mean squared error, times the number of positions that were never read, is
+what the rest contributes. Where there are none, rows can be left out and predicted, by the method that made the
+approximation. Either is an average over a sample, and an interval for it means something only if a few numbers do not
+decide it. A sample of hundreds can miss what decides; the errors on everything else that was read, often twenty times
+as many, serve as reference. Where they or the sample itself have heavy tails, the interval is refused, with the reason.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.special
 from numpy.typing import NDArray
 
-from .._arrays import to_numpy
-from .._typing import IndexVector
+from .._arrays import array_namespace, float64, take, to_numpy
+from .._typing import Matrix
 from ..exceptions import InvalidArgumentError
-from ..factorization.factorization import Factorization
-from ..methods.approximate.approximate import approximate
-from ..observation.observation import Observation
-from .effective_sample import sharing, tail_index, trust
+from ..factorization import Factorization
+from ..observation import Observation
+from .effective_sample import check_tails, effective_sample_size, tail_index
+from .residual import Residual, spectral_norm
 
 __all__ = ["Certificate", "certify"]
 
 FloatArray = NDArray[np.floating[Any]]
 
-ROW_CAUTION = 1.15  # standard errors from left-out rows are stretched: rows share their fits
+LEAVE_OUT_INFLATION = 1.15  # of standard errors from left-out rows: rows share their fits
 FOLDS = 10
-MET = 5  # expected meetings with a kind of error: the chance that there was none is then 1 in 150
+EXPECTED_MEETINGS = 5  # with a kind of error: the chance that there was none is then 1 in 150
+
+HELD_OUT, LEFT_OUT, ALL_READ, NO_EVIDENCE = "held-out entries", "left-out rows", "everything was read", "none"
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """What is known of the error ``E = M - answer``, M as it was measured. Norms are Frobenius where not said."""
+    """What is known of the error ``E = M - approximation``, M as it was measured. Norms are Frobenius if not said."""
 
     error: float  # estimate of || E ||; nan where there is no evidence
     relative_error: float  # the same divided by an estimate of || M ||
@@ -45,19 +48,20 @@ class Certificate:
     level: float
     reason: str  # why the interval is refused; empty otherwise
     evidence: str  # "held-out entries", "left-out rows", "everything was read", or "none"
-    lower_bound: float  # exact: the error at the places that were read and not fitted, or fitted badly
+    lower_bound: float  # exact: the error at the positions that were read
     spectral_lower_bound: float  # exact: the larger spectral norm of E on the sampled rows and on the columns
     spectral_estimate: float  # of || E ||_2, from left-out rows; an estimate, not a bound; nan without them
     entries_to_halve: int | None  # how many more entries would halve the interval
-    squares: FloatArray  # the squared errors that the estimate rests on
-    blind_share: float  # large errors at a smaller share of all places may not have been met anywhere
+    errors: FloatArray  # the magnitudes that the estimate rests on: of entries, or norms of rows
+    detection_limit: float  # large errors at a smaller share of all positions may not have been met anywhere
 
     @property
     def verdict(self) -> str:
         """The certificate in one sentence."""
         if math.isnan(self.error):
             return f"nothing can be said of the error but that it is at least {self.lower_bound:.4g}: {self.reason}"
-        size = f"the error is about {self.error:.4g}, {self.relative_error:.2%} of the matrix"
+        share = "" if math.isnan(self.relative_error) else f", {self.relative_error:.2%} of the matrix"
+        size = f"the error is about {self.error:.4g}{share}"
         if self.interval is None:
             return f"{size}, and at least {self.lower_bound:.4g}; no interval: {self.reason}"
         low, high = self.interval
@@ -66,14 +70,14 @@ class Certificate:
     def __str__(self) -> str:
         lines = {
             "verdict": self.verdict,
-            "evidence": f"{self.evidence}, {len(self.squares)} squared errors" if len(self.squares) else "none",
+            "evidence": f"{self.evidence}, {len(self.errors)} errors" if len(self.errors) else self.evidence,
             "lower bound": f"{self.lower_bound:.4g}",
             "spectral norm": f"at least {self.spectral_lower_bound:.4g}"
             + ("" if math.isnan(self.spectral_estimate) else f", about {self.spectral_estimate:.4g}"),
         }
         if self.interval is not None:
             lines["cannot see"] = (
-                f"large errors at fewer than 1 in {1 / self.blind_share:,.0f} places, "
+                f"large errors at fewer than 1 in {1 / self.detection_limit:,.0f} places, "
                 "or in rows and columns none of which was read"
             )
         if self.entries_to_halve is not None:
@@ -81,8 +85,8 @@ class Certificate:
         return "\n".join(f"{name}: {value}" for name, value in lines.items())
 
 
-def certify(factorization: Factorization, observation: Observation, *, level: float = 0.95) -> Certificate:
-    r"""Estimate the error of an answer from what its fit did not see.
+def certify(approximation: Factorization, observation: Observation, *, level: float = 0.95) -> Certificate:
+    r"""Estimate the error of an approximation from what its fit did not use.
 
     .. math:: \|E\|_F^2 \approx \|E_{\text{known}}\|_F^2 + N_{\text{rest}} \, \overline{e^2}
 
@@ -90,10 +94,10 @@ def certify(factorization: Factorization, observation: Observation, *, level: fl
 
     Parameters
     ----------
-    factorization : Factorization
-        The answer; its ``held_out`` says which entries its fit did not see.
+    approximation : Factorization
+        It knows which entries its fit did not use, and the method that made it.
     observation : Observation
-        What it was computed from.
+        What it was computed from; another one is refused.
     level : float, default 0.95
         Confidence of the interval.
 
@@ -104,16 +108,16 @@ def certify(factorization: Factorization, observation: Observation, *, level: fl
 
     Notes
     -----
-    Held-out entries come first: they must have been drawn uniformly, or with known ``probabilities``. Otherwise, for an
-    answer of :func:`curplus.approximate` and rows drawn uniformly, tenths of the rows are left out, the fit is repeated
-    and predicts them; that errs a little on the safe side, since it has fewer rows.
+    Held-out entries come first: they must have been drawn uniformly, or with known ``probabilities``. Otherwise, for
+    rows drawn uniformly, tenths of the rows are left out, the method of the approximation is fitted again and predicts
+    them; that errs a little on the safe side, since it has fewer rows.
 
     The interval is one for the logarithm of the mean of the squares q, which suits skewed sums. Its width follows from
-    :math:`s = (\sum q)^2 / \sum q^2`, the number of squares that effectively share the sum, with Student's t of s / 4
-    degrees of freedom. A few hundred squares often miss the giant ones that decide the truth, so everything else that
-    was read is asked as well: s is the least of the value above and of :math:`h \bar q^2 / \overline{w^2}`, with w the
-    squared errors on the sampled rows, on the sampled columns, and at the entries that were fitted (for left-out rows:
-    the sums over the sampled columns). It is what s would be if the h squares were as unequal as those.
+    the effective sample size :math:`s = (\sum q)^2 / \sum q^2`, with Student's t of s / 4 degrees of freedom. A few
+    hundred squares often miss the giant ones that decide the truth, so everything else that was read is used as well:
+    s is the least of the value above and of :math:`h \bar q^2 / \overline{w^2}`, with w the squared errors on the
+    sampled rows, on the sampled columns, and at the entries that were fitted (for left-out rows: the sums over the
+    sampled columns). It is what s would be if the h squares were as unequal as those.
 
     The interval is refused where s is below 100 (50 for rows), or where the largest squares fall off more slowly than
     the power 2.5 (Hill's index of the largest 100 squared errors among all these, the single ones of left-out rows
@@ -136,214 +140,184 @@ def certify(factorization: Factorization, observation: Observation, *, level: fl
     >>> bool(low < np.linalg.norm(M - approx.to_array()) < high)
     True
     """
-    if not 0 < level < 1:
-        raise InvalidArgumentError(f"level={level} is not a confidence. Give a number between 0 and 1, such as 0.95.")
-    if factorization.shape != observation.shape:
-        raise InvalidArgumentError(
-            f"the answer has shape {factorization.shape} and the observation {observation.shape}. "
-            "Give the observation that the answer was computed from."
+    _check(approximation, observation, level)
+    residual = Residual(approximation, observation)
+    if residual.n_rest == 0:
+        return _certificate(residual, Estimate(ALL_READ, rest=0.0, effective_size=math.inf, spread=0.0), level)
+    by_entries = _by_entries(residual)
+    if not by_entries.reason:
+        return _certificate(residual, by_entries, level)
+    by_rows = _by_rows(residual)
+    if not by_rows.reason or (math.isnan(by_entries.rest) and not math.isnan(by_rows.rest)):
+        return _certificate(residual, by_rows, level)
+    reason = "; ".join(dict.fromkeys([by_entries.reason, by_rows.reason]))
+    return _certificate(residual, by_entries._replace(reason=reason), level)
+
+
+class Estimate(NamedTuple):
+    """What the positions that are not known contribute, and how far to trust it; squares are in units."""
+
+    evidence: str
+    rest: float = math.nan  # sum of squared errors there
+    effective_size: float = math.nan  # of the average that it rests on
+    spread: float = math.nan  # relative standard error
+    reason: str = ""  # why there can be no interval; empty where there can
+    squares: FloatArray = np.empty(0)
+    fitted: float = 0.0  # sum of squared errors at entries that were fitted
+    read: float = 0.0  # and at all entries, as far as they are no part of the known rows and columns
+    spectral_estimate: float = math.nan
+    entries_to_halve: int | None = None
+
+
+def _none(reason: str) -> Estimate:
+    return Estimate(NO_EVIDENCE, reason=reason)
+
+
+def _certificate(residual: Residual, estimate: Estimate, level: float) -> Certificate:
+    """The certificate that an estimate makes."""
+    unit, known = residual.unit, residual.known_error + estimate.fitted
+    error = math.sqrt(known + estimate.rest) * unit
+    interval = None
+    if not estimate.reason:
+        freedom = max(estimate.effective_size / 4, 1.0)
+        reach = math.exp(estimate.spread * float(scipy.special.stdtrit(freedom, (1 + level) / 2)))
+        interval = (
+            math.sqrt(known + estimate.rest / reach) * unit,
+            math.sqrt(known + estimate.rest * reach) * unit,
         )
-    seen = _Residual(factorization, observation)
-    if seen.n_rest == 0:
-        return seen.certificate(0.0, _Average(math.inf, 0.0, ""), np.empty(0), "everything was read", level)
-    entries = _by_entries(seen, level)
-    chosen = entries
-    if entries.interval is None:
-        rows = _by_rows(seen, level)
-        if rows.interval is not None or (math.isnan(entries.error) and not math.isnan(rows.error)):
-            chosen = rows
-        elif rows.reason:
-            chosen = replace(entries, reason=f"{entries.reason}; {rows.reason}")
-    return chosen
+    matrix = residual.matrix_norm() * unit
+    return Certificate(
+        error=error,
+        relative_error=error / matrix if matrix else math.nan,
+        interval=interval,
+        level=float(level),
+        reason=estimate.reason,
+        evidence=estimate.evidence,
+        lower_bound=math.sqrt(residual.known_error + estimate.read) * unit,
+        spectral_lower_bound=residual.spectral_norm,
+        spectral_estimate=estimate.spectral_estimate,
+        entries_to_halve=estimate.entries_to_halve if interval else None,
+        errors=np.sqrt(estimate.squares) * unit,
+        detection_limit=EXPECTED_MEETINGS / max(residual.observation.n_values_read, EXPECTED_MEETINGS),
+    )
 
 
-class _Average(NamedTuple):
-    """How far to trust an average of squares."""
+def _by_entries(residual: Residual) -> Estimate:
+    r"""From entries that the fit did not use.
 
-    sharing: float  # how many of them share it, in effect
-    spread: float  # relative standard error
-    reason: str  # why there can be no interval; empty where there can
-
-
-class _Residual:
-    """The error where it is known, and the part of the matrix where it is not."""
-
-    def __init__(self, answer: Factorization, observation: Observation) -> None:
-        self.answer, self.observation = answer, observation
-        n, m = observation.shape
-        self.outside = observation.outside
-        self.unseen_rows = np.ones(n, dtype=bool)
-        self.unseen_rows[observation.row_index] = False
-        self.n_rest = (n - observation.n_rows) * (m - observation.n_columns)
-        parts = [to_numpy(part) for part in (observation.rows, observation.columns, observation.values)]
-        self.unit = max(float(np.abs(part).max(initial=0)) for part in parts) or 1.0
-        rows = self._scaled(parts[0], to_numpy(answer.rows(observation.row_index)))
-        columns = self._scaled(parts[1], to_numpy(answer.columns(observation.column_index)))
-        self.row_squares, self.column_squares = rows**2, columns**2
-        self.known = float(np.sum(self.row_squares) + np.sum(self.column_squares[self.unseen_rows]))
-        self.known_matrix = float(
-            np.sum(self._scaled(parts[0]) ** 2) + np.sum(self._scaled(parts[1])[self.unseen_rows] ** 2)
-        )
-        self.spectral = max(_spectral(rows), _spectral(columns)) * self.unit
-
-    def _scaled(self, values: FloatArray, guess: FloatArray | float = 0.0) -> FloatArray:
-        scaled: FloatArray = (np.asarray(values, dtype=np.float64) - guess) / self.unit
-        return scaled
-
-    def squares_at(self, which: IndexVector) -> FloatArray:
-        """Squared errors at some of the scattered entries, in units."""
-        i, j = self.observation.i[which], self.observation.j[which]
-        values = to_numpy(self.observation.values)[which]
-        return self._scaled(values, to_numpy(self.answer.entries(i, j))) ** 2
-
-    def held_out(self) -> IndexVector:
-        """Entries that the fit did not see, outside the sampled lines; each place once, if all had the same chance."""
-        held = self.answer.held_out[self.outside[self.answer.held_out]]
-        return held if self.observation.probabilities is not None else self._once(held)
-
-    def fitted(self, held: IndexVector) -> IndexVector:
-        """Entries that the fit saw, outside the sampled lines; each place once, and none that was held out too."""
-        others = self._once(np.setdiff1d(np.flatnonzero(self.outside), self.answer.held_out))
-        return others[~np.isin(self._place(others), self._place(held))]
-
-    def distinct_sum(self, which: IndexVector) -> float:
-        """Sum of the squared errors at some of the entries, each place once."""
-        return float(np.sum(self.squares_at(self._once(which))))
-
-    def _place(self, which: IndexVector) -> IndexVector:
-        place: IndexVector = self.observation.i[which] * self.observation.shape[1] + self.observation.j[which]
-        return place
-
-    def _once(self, which: IndexVector) -> IndexVector:
-        return which[np.unique(self._place(which), return_index=True)[1]]
-
-    def certificate(
-        self, rest: float, average: _Average, squares: FloatArray, evidence: str, level: float, **more: Any
-    ) -> Certificate:
-        """A certificate for the estimate ``rest`` of the squares that are not ``known``."""
-        known = more.pop("known", self.known)
-        error = math.sqrt(known + rest) * self.unit
-        interval = None
-        if not average.reason:
-            freedom = max(average.sharing / 4, 1.0)
-            reach = math.exp(average.spread * float(scipy.special.stdtrit(freedom, (1 + level) / 2)))
-            low, high = (math.sqrt(known + rest * factor) * self.unit for factor in (1 / reach, reach))
-            interval = (low, high)
-        matrix = math.sqrt(self.known_matrix + self._matrix_outside())
-        return Certificate(
-            error=error,
-            relative_error=error / (matrix * self.unit) if matrix else math.nan,
-            interval=interval,
-            level=level,
-            reason=average.reason,
-            evidence=evidence,
-            lower_bound=more.pop("lower_bound", math.sqrt(self.known) * self.unit),
-            spectral_lower_bound=self.spectral,
-            spectral_estimate=more.pop("spectral_estimate", math.nan),
-            entries_to_halve=more.pop("entries_to_halve", None) if interval else None,
-            squares=squares,
-            blind_share=MET / max(self.observation.n_values_read, MET),
-        )
-
-    def nothing(self, level: float, reason: str) -> Certificate:
-        return self.certificate(math.nan, _Average(math.nan, math.nan, reason), np.empty(0), "none", level)
-
-    def _matrix_outside(self) -> float:
-        """Sum of squares of the matrix where no line was read, from the entries there or, without them, the lines."""
-        n, m = self.observation.shape
-        where = np.flatnonzero(self.outside)
-        if len(where):
-            values = to_numpy(self.observation.values)[where] / self.unit
-            return self.n_rest * float(np.average(values**2, weights=self.observation.importance_weights[where]))
-        read = n * m - self.n_rest
-        return self.known_matrix * self.n_rest / read if read else math.nan
-
-
-def _by_entries(seen: _Residual, level: float) -> Certificate:
-    observation, held = seen.observation, seen.held_out()
+    The rest is :math:`N \, \overline{w e^2}` with importance weights w of mean 1. Its relative variance is
+    :math:`\overline{w^2 (e^2 / \overline{e^2} - 1)^2} / h`, times the finite-population factor 1 - h / N where each
+    position was drawn once; it is at least what the effective sample size says.
+    """
+    observation, held = residual.observation, residual.held_out()
     if not len(held):
-        return seen.nothing(level, "no entry was kept out of the fit")
-    squares = seen.squares_at(held)
-    weights = observation.importance_weights[held] / np.mean(observation.importance_weights[held])
+        return _none("no entry was kept out of the fit")
+    squares = residual.squares_at(held)
+    weights = observation.entries.importance_weights[held]
+    weights = weights / np.mean(weights)
     mean = float(np.mean(weights * squares))
-    fitted = seen.squares_at(seen.fitted(held))
-    witnesses = {
-        "sampled rows": seen.row_squares.ravel(),
-        "sampled columns": seen.column_squares.ravel(),
+    fitted = residual.squares_at(residual.fitted(held))
+    reference_errors = {
+        "sampled rows": residual.row_squares,
+        "sampled columns": residual.column_squares,
         "fitted entries": fitted,
     }
-    # Places that were fitted are known; with unequal chances, the weights speak for them as well.
-    n_rest, known = seen.n_rest, seen.known
-    if observation.probabilities is None:
-        n_rest, known = n_rest - len(fitted), known + float(np.sum(fitted))
-    index = tail_index(weights * squares, *witnesses.values())
-    shared, reason = trust(weights * squares, witnesses, "held-out entries", count=sharing(weights), index=index)
-    drawn_once = 1 - len(held) / max(n_rest, 1) if observation.probabilities is None else 1.0
+    index = tail_index(weights * squares, *reference_errors.values())
+    n_equal = effective_sample_size(weights)
+    size, reason = check_tails(weights * squares, reference_errors, HELD_OUT, count=n_equal, index=index)
+    # Positions that were fitted are known; with unequal chances, the weights of the others account for them.
+    uniform = observation.probabilities is None
+    n_rest = residual.n_rest - (len(fitted) if uniform else 0)
     variance = max(
         float(np.mean((weights * (squares / mean - 1)) ** 2)) / len(held) if mean > 0 else math.nan,
-        1 / shared - 1 / sharing(weights),
+        1 / size - 1 / n_equal,
     )
-    return seen.certificate(
-        n_rest * mean,
-        _Average(shared, math.sqrt(max(drawn_once, 0.0) * variance), _how_drawn(observation) or reason),
-        squares * seen.unit * seen.unit,
-        "held-out entries",
-        level,
-        known=known,
-        lower_bound=math.sqrt(seen.known + float(np.sum(fitted)) + seen.distinct_sum(held)) * seen.unit,
+    not_drawn = 1 - len(held) / max(n_rest, 1) if uniform else 1.0
+    return Estimate(
+        HELD_OUT,
+        rest=n_rest * mean,
+        effective_size=size,
+        spread=math.sqrt(max(not_drawn, 0.0) * variance),
+        reason=_design_of_entries(observation) or reason,
+        squares=squares,
+        fitted=float(np.sum(fitted)) if uniform else 0.0,
+        read=float(np.sum(fitted)) + float(np.sum(residual.squares_at(residual.once(held)))),
         entries_to_halve=3 * len(held),
     )
 
 
-def _how_drawn(observation: Observation) -> str:
+def _design_of_entries(observation: Observation) -> str:
     if observation.design.entries == "uniform" or observation.probabilities is not None:
         return ""
     return "how the entries were chosen is not known, so they may not speak for the rest (observe draws uniformly)"
 
 
-def _by_rows(seen: _Residual, level: float) -> Certificate:
-    observation, answer = seen.observation, seen.answer
-    if answer.report is None:
-        return seen.nothing(level, "rows can be left out only from an answer of approximate")
+def _by_rows(residual: Residual) -> Estimate:
+    """From sampled rows, each predicted by a fit that did not have it."""
+    observation, method = residual.observation, residual.approximation.provenance.method
+    if method is None:
+        return _none("how the answer was made is not known, so it cannot be made again without some of its rows")
+    if method.sees_whole_matrix:
+        return _none("the answer was made from the whole matrix, so leaving rows out says nothing of it")
     if observation.design.rows != "uniform":
-        return seen.nothing(level, "the rows were not drawn uniformly, so leaving them out says nothing of the others")
+        return _none("the rows were not drawn uniformly, so leaving them out says nothing of the others")
     if observation.n_rows < 2 or not observation.n_columns:
-        return seen.nothing(level, "too few rows were read to leave any out")
-    errors = _left_out_errors(observation, max(answer.report.rank, 1)) / seen.unit
-    squares = np.sum(errors**2, axis=1)
-    unseen, width = observation.shape[0] - observation.n_rows, errors.shape[1]
-    across = np.sum(seen.column_squares[seen.unseen_rows], axis=1) * (width / observation.n_columns)
-    index = tail_index(errors.ravel() ** 2, seen.column_squares.ravel())
-    shared, reason = trust(squares, {"sampled columns": across}, "left-out rows", count=len(squares), index=index)
+        return _none("too few rows were read to leave any out")
+    try:
+        errors = _left_out_errors(observation, method) / residual.unit
+    except InvalidArgumentError as error:
+        return _none(f"with a tenth of its rows left out, the answer cannot be made again: {error}")
+    xp = array_namespace(errors)
+    squares = to_numpy(xp.sum(errors**2, axis=1))
+    unread, width = observation.shape[0] - observation.n_rows, errors.shape[1]
+    by_row = xp.sum(residual.column_errors**2, axis=1)[residual.unread_row] * (width / observation.n_columns)
+    index = tail_index(xp.reshape(errors**2, (-1,)), residual.column_squares)
+    size, reason = check_tails(squares, {"sampled columns": by_row}, LEFT_OUT, count=len(squares), index=index)
     # The rows that were read tell of the mean; those that were not have a mean of their own.
-    own = 1 + len(squares) / unseen
-    spread = ROW_CAUTION * math.sqrt(max(1 / shared - 1 / len(squares), 0.0) * own)
-    return seen.certificate(
-        unseen * float(np.mean(squares)),
-        _Average(shared, spread, reason),
-        squares * seen.unit * seen.unit,
-        "left-out rows",
-        level,
-        spectral_estimate=math.sqrt(unseen / observation.n_rows) * _spectral(errors) * seen.unit,
+    own = 1 + len(squares) / unread
+    return Estimate(
+        LEFT_OUT,
+        rest=unread * float(np.mean(squares)),
+        effective_size=size,
+        spread=LEAVE_OUT_INFLATION * math.sqrt(max(1 / size - 1 / len(squares), 0.0) * own),
+        reason=reason,
+        squares=squares,
+        spectral_estimate=math.sqrt(unread / observation.n_rows) * spectral_norm(errors) * residual.unit,
     )
 
 
-def _left_out_errors(observation: Observation, rank: int) -> FloatArray:
+def _left_out_errors(observation: Observation, method: Any) -> Matrix:
     """Errors (d2, m - d1) of sampled rows, each predicted by a fit that did not have it."""
-    rows = to_numpy(observation.rows)
-    outside = np.ones(observation.shape[1], dtype=bool)
-    outside[observation.column_index] = False
-    errors = np.empty((observation.n_rows, int(outside.sum())))
+    outside = np.setdiff1d(np.arange(observation.shape[1]), observation.column_index)
     order = np.random.default_rng(0).permutation(observation.n_rows)
+    parts = []
     for fold in np.array_split(order, min(FOLDS, observation.n_rows)):
         kept = np.setdiff1d(np.arange(observation.n_rows), fold)
-        fewer = replace(observation, row_index=observation.row_index[kept], rows=rows[kept])
-        guess = to_numpy(approximate(fewer, rank).rows(observation.row_index[fold]))
-        errors[fold] = (rows[fold] - guess)[:, outside]
-    return errors
+        refit = method.fit(observation.subset(rows=kept, design=observation.design))
+        errors = float64(take(observation.rows, fold, axis=0)) - float64(refit.rows(observation.row_index[fold]))
+        parts.append(take(errors, outside, axis=1))
+    return take(array_namespace(observation.rows).concat(parts), np.argsort(order), axis=0)
 
 
-def _spectral(x: FloatArray) -> float:
-    """Spectral norm of a matrix with one short side, from its small Gram matrix."""
-    gram = x @ x.T if x.shape[0] <= x.shape[1] else x.T @ x
-    return math.sqrt(max(float(np.linalg.eigvalsh(gram)[-1]), 0.0)) if gram.size else 0.0
+def _check(approximation: Any, observation: Any, level: Any) -> None:
+    if not isinstance(approximation, Factorization) or not isinstance(observation, Observation):
+        raise InvalidArgumentError(
+            f"certify was given a {type(approximation).__name__} and a {type(observation).__name__}. "
+            "Give certify(approximation, observation)."
+        )
+    if not isinstance(level, Real) or not 0 < float(level) < 1:
+        raise InvalidArgumentError(f"level={level!r} is not a confidence. Give a number between 0 and 1, such as 0.95.")
+    if approximation.shape != observation.shape:
+        raise InvalidArgumentError(
+            f"the answer has shape {approximation.shape} and the observation {observation.shape}. "
+            "Give the observation that the answer was computed from."
+        )
+    made_from = approximation.provenance.fingerprint
+    if made_from is not None and made_from != observation.fingerprint:
+        names = ("columns", "rows", "positions of entries", "positions of entries", "values of entries")
+        parts = zip(names, made_from, observation.fingerprint, strict=True)
+        other = ", ".join(dict.fromkeys(name for name, a, b in parts if a != b))
+        raise InvalidArgumentError(
+            f"the approximation was computed from another observation: its {other} differ. "
+            "Give the one it was computed from, or compute it again from this one."
+        )

@@ -1,64 +1,89 @@
-"""When an average of squared errors can be trusted: enough of them share it, and the largest fall off fast enough."""
+"""When an average of squared errors can be given an interval: many share it, and the largest fall off fast."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FEWEST", "sharing", "tail_index", "trust"]
+from .._arrays import array_namespace, is_numpy_array, to_numpy
+from .._typing import Vector
+
+__all__ = ["MIN_EFFECTIVE_SIZE", "check_tails", "effective_sample_size", "tail_index"]
 
 FloatArray = NDArray[np.floating[Any]]
 
-FEWEST = {"held-out entries": 100, "left-out rows": 50}  # how many must share an average that is given an interval
-SLOWEST = 2.5  # least power with which the largest squared errors must fall off: 2 makes a variance, the rest is safety
-LARGEST = 100  # how many of them show it
-HUGE = 1e100  # a ratio of squared errors that is as bad as any larger one
+MIN_EFFECTIVE_SIZE = {"held-out entries": 100, "left-out rows": 50}  # of an average that is given an interval
+MIN_TAIL_INDEX = 2.5  # least power with which the largest squares must fall off: 2 makes a variance, the rest is safety
+N_LARGEST = 100  # how many of them show it
+LARGEST_RATIO = 1e100  # a ratio of squared errors that is as bad as any larger one
 
 
-def trust(
-    squares: FloatArray, witnesses: dict[str, FloatArray], what: str, *, count: float, index: float
+def check_tails(
+    squares: FloatArray, reference_errors: Mapping[str, Vector], evidence: str, *, count: float, index: float
 ) -> tuple[float, str]:
-    """How many of ``squares`` share their average in effect, and why it cannot be trusted; empty where it can.
+    """The effective sample size of ``squares``, and why their average cannot be trusted; empty where it can.
 
-    ``witnesses`` are squares of the same kind at other places, ``count`` is the number of squares if all had the same
-    chance, ``index`` the power with which the largest squared errors fall off.
+    ``reference_errors`` are squares of the same kind at other positions, ``count`` is the number of squares if all had
+    the same chance, ``index`` the power with which the largest squared errors fall off.
     """
     mean = float(np.mean(squares))
     if mean == 0:
-        return 1.0, f"all errors of the {len(squares)} {what} are zero, which says nothing of those that were not drawn"
-    in_effect = {"": sharing(squares)} | {
-        f"judged by the {where}, ": count / float(np.mean(np.square(np.minimum(others / mean, HUGE))))
-        for where, others in witnesses.items()
-        if np.any(others)
-    }
-    judge = min(in_effect, key=lambda where: in_effect[where])
-    shared, reason = in_effect[judge], ""
-    if shared < FEWEST[what]:
-        reason = f"the error rests on too few of the {what}: {judge}{shared:.0f} in effect, and it takes {FEWEST[what]}"
-    elif index < SLOWEST:
-        reason = (
-            f"the largest squared errors fall off so slowly (index {index:.1f}, below {SLOWEST:g}) that those not "
-            "drawn may hold more than all that were"
+        return 1.0, (
+            f"all errors of the {len(squares)} {evidence} are zero, which says nothing of those that were not drawn"
         )
-    return shared, reason
+    sizes = {"": effective_sample_size(squares)} | {
+        f"judged by the {where}, ": count / _mean_square_ratio(others, mean)
+        for where, others in reference_errors.items()
+        if others.shape[0] and float(array_namespace(others).max(others)) > 0
+    }
+    judge = min(sizes, key=lambda where: sizes[where])
+    size, least = sizes[judge], MIN_EFFECTIVE_SIZE[evidence]
+    reason = ""
+    if size < least:
+        reason = f"the error rests on too few of the {evidence}: {judge}{size:.0f} in effect, and it takes {least}"
+    elif index < MIN_TAIL_INDEX:
+        reason = (
+            f"the largest squared errors fall off so slowly (index {index:.1f}, below {MIN_TAIL_INDEX:g}) that those "
+            "not drawn may hold more than all that were"
+        )
+    return size, reason
 
 
-def sharing(squares: FloatArray) -> float:
-    """How many squares share their sum: their number if all are equal, 1 if one has everything."""
+def _mean_square_ratio(others: Vector, mean: float) -> float:
+    xp = array_namespace(others)
+    ratios = others / mean
+    return float(xp.mean(xp.where(ratios > LARGEST_RATIO, xp.full_like(ratios, LARGEST_RATIO), ratios) ** 2))
+
+
+def effective_sample_size(squares: FloatArray) -> float:
+    r"""Kish's effective sample size :math:`(\sum q)^2 / \sum q^2`: their number if all are equal, 1 if one has all."""
     shares = squares / max(float(np.sum(squares)), np.finfo(float).tiny)
     return 1 / max(float(np.sum(shares**2)), np.finfo(float).tiny)
 
 
-def tail_index(squares: FloatArray, *witnesses: FloatArray) -> float:
+def tail_index(squares: Vector, *reference_errors: Vector) -> float:
     """Hill's estimate of the power with which the largest squares fall off.
 
-    They are the largest of those beyond the upper twentieth of ``squares``: smaller witnesses have nothing to add.
+    They are the largest of those beyond the upper twentieth of ``squares``: smaller reference errors add nothing.
     """
-    place = max(len(squares) - max(10, len(squares) // 20) - 1, 0)
-    pool = np.concatenate([squares, *witnesses])
-    top = np.sort(pool[pool >= np.partition(squares, place)[place]])[-LARGEST - 1 :]
+    size = squares.shape[0]
+    threshold = _order_statistic(squares, max(size - max(10, size // 20) - 1, 0))
+    top = np.sort(np.concatenate([_largest_above(x, threshold) for x in (squares, *reference_errors)]))
+    top = top[-N_LARGEST - 1 :]
     excess = np.log(top[top > 0] / np.min(top[top > 0], initial=math.inf))
     return (len(excess) - 1) / float(np.sum(excess)) if np.any(excess > 0) else math.inf
+
+
+def _order_statistic(x: Vector, place: int) -> float:
+    return float(np.partition(x, place)[place] if is_numpy_array(x) else array_namespace(x).sort(x)[place])
+
+
+def _largest_above(x: Vector, threshold: float) -> FloatArray:
+    """The largest numbers from a threshold on, ascending, on the host."""
+    if not x.shape[0]:
+        return np.empty(0)
+    return to_numpy(array_namespace(x).sort(x[x >= threshold])[-N_LARGEST - 1 :])

@@ -1,8 +1,10 @@
-"""The approximation, which acts like the matrix it stands for."""
+"""The approximation, which acts like the matrix it stands for and remembers how it was made."""
 
 from .basis import Basis, leading_basis
 from .core import Core
 from .cur_form import SVD, CURForm
-from .factorization import Factorization, FitReport
+from .factorization import Factorization
+from .provenance import Provenance
+from .report import Fact, FitReport
 
-__all__ = ["SVD", "Basis", "CURForm", "Core", "Factorization", "FitReport", "leading_basis"]
+__all__ = ["SVD", "Basis", "CURForm", "Core", "Fact", "Factorization", "FitReport", "Provenance", "leading_basis"]

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .._arrays import array_namespace, largest, power_of_two, rounding_unit
-from .._typing import IndexVector, Matrix, Vector
+from .._arrays import array_namespace, largest, numerical_rank, power_of_two, rounding_unit
+from .._typing import IndexVector, Matrix
 
 __all__ = ["Basis", "leading_basis"]
 
@@ -112,12 +112,5 @@ def _by_qr(A: Matrix, r: int) -> tuple[Matrix, Matrix]:
     xp = array_namespace(A)
     Q, R = xp.linalg.qr(A)
     U, s, Wt = xp.linalg.svd(R, full_matrices=False)
-    r = min(r, _numerical_rank(s, A.shape))
+    r = min(r, numerical_rank(s, A.shape))
     return Q @ U[:, :r], Wt[:r, :].T / s[:r]
-
-
-def _numerical_rank(s: Vector, shape: tuple[int, int]) -> int:
-    if s.shape[0] == 0:
-        return 0
-    xp = array_namespace(s)
-    return int(xp.count_nonzero(s > max(shape) * rounding_unit(s) * s[0]))

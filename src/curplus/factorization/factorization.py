@@ -1,70 +1,38 @@
-r"""The answer: :math:`\hat M = \hat U Z \hat V^\top`, which acts like the matrix it stands for.
+r"""The approximation :math:`\hat M = \hat U Z \hat V^\top`, which acts like the matrix it stands for.
 
-The n x m matrix is never formed unless it is asked for. The answer speaks SciPy's operator protocol without inheriting
-from it, so that its arrays may come from any array-API library.
+The n x m matrix is never formed unless it is asked for. The approximation speaks SciPy's operator protocol without
+inheriting from it, so that its arrays may come from any array-API library.
 """
 
 from __future__ import annotations
 
-import html
 import math
+from dataclasses import dataclass, replace
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import Any, NoReturn
 
 import numpy as np
 
-from .._arrays import array_namespace, blocks, device, take, to_device
-from .._files import damage_reported, read_file, write_file
+from .._arrays import array_namespace, blocks, device, is_array_api_obj, take, to_device
+from .._files import write_file
 from .._typing import IndexVector, Matrix, Names, Shape, Vector
 from .._validation import check_count, check_index
 from ..exceptions import InvalidArgumentError, SpanError
 from .basis import Basis
 from .core import Core
 from .cur_form import SVD, CURForm
+from .provenance import Provenance, method_record
+from .report import Fact, FitReport, facts_as_html
 
-__all__ = ["Factorization", "FitReport"]
-
-
-class FitReport(NamedTuple):
-    """What :func:`curplus.approximate` chose, and why."""
-
-    rank: int  # of the answer
-    rank_reason: str
-    row_ridge: float  # relative ridge of the skeleton, by leaving rows out; nan where that was not possible
-    column_ridge: float  # the same by leaving columns out
-    sum_coefficient: float  # coefficient of the product of row sums and column sums
-    intersection_condition: float  # condition of the crossing of rows and columns
-    left_out_error: float  # share of the squares of left-out rows and columns that was not predicted
-    correction_z: float  # by how many standard errors a core fitted to the entries did better; kept above 2
-    refined: bool  # whether alternating least squares on all entries was kept
-    refinement_z: float  # by how many standard errors it did better on entries set aside; nan if not tried
-    verdict: str  # what the evidence says of the answer
-    entry_ridge: float = math.nan  # relative ridge by entries, where neither rows nor columns could be left out
-
-    def __str__(self) -> str:
-        lines = {
-            "rank": f"{self.rank}, {self.rank_reason}",
-            "ridge": f"{self.row_ridge:.2g} by rows, {self.column_ridge:.2g} by columns, relative",
-            "ridge, by the entries": f"{self.entry_ridge:.2g}, relative",
-            "condition of the crossing": f"{self.intersection_condition:.2g}",
-            "left-out rows and columns": f"{self.left_out_error:.1%} of their squares not predicted",
-            "core for the entries": _outcome(self.correction_z),
-            "refinement": _outcome(self.refinement_z),
-            "verdict": self.verdict,
-        }
-        return "\n".join(f"{name}: {value}" for name, value in lines.items() if "nan" not in value)
+__all__ = ["Factorization"]
 
 
-def _outcome(gain: float) -> str:
-    if math.isnan(gain):
-        return "not tried: too few entries"
-    return f"{'kept' if gain > 2 else 'not kept'} ({gain:+.1f} standard errors on entries set aside)"
-
-
+@dataclass(frozen=True, eq=False, repr=False)
 class Factorization:
     """The approximation ``left @ Z @ right.T``, never stored as a full matrix.
 
-    Returned by :func:`curplus.cur_plus`, :func:`curplus.cur_full` and :func:`curplus.cur_unbiased`.
+    Returned by :func:`curplus.approximate`, :func:`curplus.cur_plus`, :func:`curplus.cur_full` and
+    :func:`curplus.cur_unbiased`.
 
     Parameters
     ----------
@@ -76,10 +44,8 @@ class Factorization:
         Orthonormal vectors (m, r2) from the sampled rows.
     row_names, column_names : array, optional
         Names of all rows and columns.
-    held_out : array, optional
-        Which entries of the observation (positions in its ``i`` and ``j``) the fit did not see; none by default.
-    report : FitReport, optional
-        What :func:`curplus.approximate` chose.
+    provenance : Provenance, optional
+        How it was made.
 
     Examples
     --------
@@ -94,22 +60,15 @@ class Factorization:
 
     __array_ufunc__ = None  # so that array @ factorization asks the factorization
 
-    def __init__(
-        self,
-        left: Basis,
-        core: Core,
-        right: Basis,
-        *,
-        row_names: Names | None = None,
-        column_names: Names | None = None,
-        held_out: IndexVector | None = None,
-        report: FitReport | None = None,
-    ) -> None:
-        assert core.Z.shape == (left.rank, right.rank)
-        self.left, self.core, self.right = left, core, right
-        self.row_names, self.column_names = row_names, column_names
-        self.held_out = np.empty(0, dtype=np.int64) if held_out is None else held_out
-        self.report = report
+    left: Basis
+    core: Core
+    right: Basis
+    row_names: Names | None = None
+    column_names: Names | None = None
+    provenance: Provenance = Provenance()
+
+    def __post_init__(self) -> None:
+        assert self.core.Z.shape == (self.left.rank, self.right.rank)
 
     @property
     def shape(self) -> Shape:
@@ -127,11 +86,20 @@ class Factorization:
         return min(self.left.rank, self.right.rank)
 
     @property
+    def held_out(self) -> IndexVector:
+        """Which entries of the observation, as positions in its ``i`` and ``j``, the fit did not use."""
+        return self.provenance.held_out
+
+    @property
+    def report(self) -> FitReport:
+        """What the method chose and found, and why."""
+        return self.provenance.report
+
+    @property
     def T(self) -> Factorization:
         """The transposed matrix."""
         core = self.core._replace(Z=self.core.Z.T)
-        names = {"row_names": self.column_names, "column_names": self.row_names}
-        return Factorization(self.right, core, self.left, **names, held_out=self.held_out, report=self.report)
+        return Factorization(self.right, core, self.left, self.column_names, self.row_names, self.provenance.T)
 
     # -- the operator protocol ------------------------------------------------------------------------------------
 
@@ -146,14 +114,26 @@ class Factorization:
     matvec, rmatvec = matmat, rmatmat
 
     def __matmul__(self, X: Any) -> Any:
-        X = X if hasattr(X, "shape") else to_device(np.asarray(X, dtype=float), self.core.Z)
+        X = self._factor(X)
         if not X.shape or X.shape[0] != self.shape[1]:
             raise InvalidArgumentError(f"a {self.shape} matrix cannot multiply an array of shape {tuple(X.shape)}.")
         return self.matmat(X)
 
     def __rmatmul__(self, X: Any) -> Any:
-        X = X if hasattr(X, "shape") else to_device(np.asarray(X, dtype=float), self.core.Z)
+        X = self._factor(X)
         return self.T @ X if len(X.shape) < 2 else (self.T @ X.T).T
+
+    def _factor(self, X: Any) -> Any:
+        """The other factor of a product; what is no array of a library becomes one, a DataFrame too."""
+        is_array = is_array_api_obj(X) or (hasattr(X, "shape") and hasattr(X, "tocsr"))
+        return X if is_array else to_device(np.asarray(X, dtype=float), self.core.Z)
+
+    def __array__(self, *_: Any, **__: Any) -> NoReturn:
+        n, m = self.shape
+        raise InvalidArgumentError(
+            f"a factorization is not an array: it would have {n} x {m} numbers. Use .to_array() to form them all, or "
+            ".entries(i, j), .rows(i) and .columns(j) for some."
+        )
 
     # -- parts of the matrix --------------------------------------------------------------------------------------
 
@@ -198,14 +178,12 @@ class Factorization:
         xp = array_namespace(self.core.Z)
         P, s, Qt = xp.linalg.svd(self.core.Z, full_matrices=False)
         Z = s[:rank, None] * xp.eye(rank, dtype=self.dtype, device=device(s))
-        return Factorization(
-            self.left.rotate(P[:, :rank]),
-            self.core._replace(Z=Z, residual_norm=math.nan),
-            self.right.rotate(Qt[:rank, :].T),
-            row_names=self.row_names,
-            column_names=self.column_names,
-            held_out=self.held_out,
-            report=self.report,
+        return replace(
+            self,
+            left=self.left.rotate(P[:, :rank]),
+            core=self.core._replace(Z=Z, residual_norm=math.nan),
+            right=self.right.rotate(Qt[:rank, :].T),
+            provenance=self.provenance.truncate(rank) if rank < self.rank else self.provenance,
         )
 
     def cur(self) -> CURForm:
@@ -214,12 +192,12 @@ class Factorization:
         .. math:: U = W_A \Sigma_A^{-1} \, Z \, \Sigma_B^{-1} W_B^\top
 
         with :math:`A = \hat U \Sigma_A W_A^\top` the columns' SVD, and B's likewise: the "group of linear equations"
-        of Section 3.1, solved. Equal to the answer up to rounding times the condition of the samples.
+        of Section 3.1, solved. Equal to the approximation up to rounding times the condition of the samples.
 
         Raises
         ------
         SpanError
-            If the answer is not a combination of the sampled columns and rows.
+            If the approximation is not a combination of the sampled columns and rows.
         """
         left, right = self.left, self.right
         if left.coefficients is None or right.coefficients is None or right.sample is None:
@@ -232,12 +210,12 @@ class Factorization:
 
     @property
     def column_index(self) -> IndexVector:
-        """Positions of the sampled columns; none if the answer is not made of them."""
+        """Positions of the sampled columns; none if the approximation is not made of them."""
         return np.empty(0, dtype=np.int64) if self.left.sample_index is None else self.left.sample_index
 
     @property
     def row_index(self) -> IndexVector:
-        """Positions of the sampled rows; none if the answer is not made of them."""
+        """Positions of the sampled rows; none if the approximation is not made of them."""
         return np.empty(0, dtype=np.int64) if self.right.sample_index is None else self.right.sample_index
 
     @property
@@ -253,25 +231,38 @@ class Factorization:
     # -- keeping and showing --------------------------------------------------------------------------------------
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write to ``path`` (npz, no pickle); an older file there stays whole until the new one is complete."""
+        """Write to ``path`` (npz, no pickle) for :func:`curplus.load`; an older file stays whole until that is done.
+
+        The method is kept by its name and options; one that is not plain data is left out.
+        """
         arrays = {f"left_{name}": part for name, part in self.left._asdict().items()}
         arrays |= {f"right_{name}": part for name, part in self.right._asdict().items()}
-        names = {"row_names": self.row_names, "column_names": self.column_names, "held_out": self.held_out}
+        arrays |= {"row_names": self.row_names, "column_names": self.column_names, "held_out": self.held_out}
         diagnostics = self.core._asdict()
-        fields = {"core": diagnostics, "report": None if self.report is None else self.report._asdict()}
-        write_file(path, "factorization", arrays | names | {"Z": diagnostics.pop("Z")}, fields)
+        arrays["Z"] = diagnostics.pop("Z")
+        fields = {
+            "core": diagnostics,
+            "method": method_record(self.provenance.method),
+            "fingerprint": self.provenance.fingerprint,
+            "report": self.report.facts,
+        }
+        write_file(path, "factorization", arrays, fields)
 
-    @classmethod
-    def load(cls, path: str | PathLike[str]) -> Factorization:
-        """Read what :meth:`save` wrote."""
-        with damage_reported(path):
-            parts = read_file(path, "factorization")
-            left, right = (Basis(**{k: parts.get(f"{side}_{k}") for k in Basis._fields}) for side in ("left", "right"))
-            diagnostics = parts["core"]
-            core = Core(**diagnostics | {"Z": parts["Z"], "notes": tuple(diagnostics["notes"])})
-            names = {name: parts.get(name) for name in ("row_names", "column_names", "held_out")}
-            report = None if parts["report"] is None else FitReport(**parts["report"])
-            return cls(left, core, right, **names, report=report)
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        """What there is to say about it, ready to be shown."""
+        core = self.core
+        return (
+            Fact("shape", f"{self.shape[0]} x {self.shape[1]}"),
+            Fact("core", f"{self.left.rank} x {self.right.rank}{self._origin()}"),
+            Fact("found_by", core.solver + ("" if core.converged else " (not converged)")),
+            Fact("residual", float(core.residual_norm), unit="on the entries"),
+            Fact("condition", None if core.condition is None else float(core.condition), unit="of the equations"),
+            Fact("columns", _listed(self.sampled_column_names)),
+            Fact("rows", _listed(self.sampled_row_names)),
+            *self.report.facts,
+            *(Fact("note", note) for note in core.notes),
+        )
 
     def __repr__(self) -> str:
         n, m = self.shape
@@ -281,19 +272,7 @@ class Factorization:
         )
 
     def _repr_html_(self) -> str:
-        core = self.core
-        facts = {
-            "shape": f"{self.shape[0]} x {self.shape[1]}",
-            "core": f"{self.left.rank} x {self.right.rank}{self._origin()}",
-            "found by": f"{core.solver}{'' if core.converged else ' (not converged)'}",
-            "residual on entries": "" if math.isnan(core.residual_norm) else f"{core.residual_norm:.3g}",
-            "condition": "" if core.condition is None else f"{core.condition:.3g}",
-            "columns": _listed(self.sampled_column_names),
-            "rows": _listed(self.sampled_row_names),
-            "note": " ".join(core.notes),
-        }
-        cells = "".join(f"<tr><th>{k}</th><td>{html.escape(v)}</td></tr>" for k, v in facts.items() if v)
-        return f"<table><caption>Factorization</caption>{cells}</table>"
+        return facts_as_html("Factorization", self.facts)
 
     def _origin(self) -> str:
         if self.left.sample is None or self.right.sample is None:
@@ -301,6 +280,6 @@ class Factorization:
         return f", from {len(self.column_index)} columns and {len(self.row_index)} rows"
 
 
-def _listed(names: Names, most: int = 6) -> str:
+def _listed(names: Names, most: int = 6) -> str | None:
     shown = ", ".join(str(name) for name in names[:most])
-    return shown + (f", ... ({len(names)} in all)" if len(names) > most else "")
+    return shown + (f", ... ({len(names)} in all)" if len(names) > most else "") or None

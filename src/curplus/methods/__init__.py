@@ -1,7 +1,24 @@
 """From an observation to an approximation: one file per method."""
 
-from .approximate import approximate
-from .decompose import cur_full, cur_plus, cur_unbiased
+from .approximate import CrossApproximation, approximate
+from .choice import METHODS
+from .cur_full import CURFull, cur_full
+from .cur_plus import CURPlus, cur_plus
+from .cur_unbiased import CURUnbiased, cur_unbiased
 from .loading import load
+from .method import Bases, Method
 
-__all__ = ["approximate", "cur_full", "cur_plus", "cur_unbiased", "load"]
+__all__ = [
+    "METHODS",
+    "Bases",
+    "CURFull",
+    "CURPlus",
+    "CURUnbiased",
+    "CrossApproximation",
+    "Method",
+    "approximate",
+    "cur_full",
+    "cur_plus",
+    "cur_unbiased",
+    "load",
+]

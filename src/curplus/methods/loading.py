@@ -1,13 +1,19 @@
-"""Reading back what was saved, whatever it is."""
+"""Reading back what was saved: observations, and approximations with the method that made them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from os import PathLike
+from typing import Any
 
-from .._files import file_kind
+import numpy as np
+
+from .._files import SavedFile, damage_reported, read_file
+from .._validation import check_index, check_names
 from ..exceptions import FileFormatError
-from ..factorization.factorization import Factorization
-from ..observation.observation import Observation
+from ..factorization import Basis, Core, Fact, Factorization, FitReport, Provenance
+from ..observation import Fingerprint, Observation
+from .choice import method_of
 
 __all__ = ["load"]
 
@@ -20,14 +26,73 @@ def load(path: str | PathLike[str]) -> Factorization | Observation:
     path : str or path
         A file that ``save`` wrote.
 
+    Returns
+    -------
+    Factorization or Observation
+        An approximation knows its method again, if that is one of :data:`curplus.methods.METHODS`; made by another one
+        it works as before, but cannot be fitted again.
+
     Raises
     ------
     FileFormatError
         If the file is damaged, truncated or was not written by curplus.
     """
-    kind = file_kind(path)
-    if kind == "factorization":
-        return Factorization.load(path)
-    if kind == "observation":
-        return Observation.load(path)
-    raise FileFormatError(f"{path} holds a {kind!r}, which this version of curplus does not know.")
+    saved = read_file(path)
+    if saved.kind not in KINDS:
+        raise FileFormatError(f"{path} holds a {saved.kind!r}, which this version of curplus does not know.")
+    with damage_reported(path):
+        return KINDS[saved.kind](saved)
+
+
+def _observation(saved: SavedFile) -> Observation:
+    return Observation(**saved.arrays, **saved.fields)
+
+
+def _factorization(saved: SavedFile) -> Factorization:
+    arrays, fields = saved.arrays, saved.fields
+    left, right = (
+        Basis(**{name: arrays.get(f"{side}_{name}") for name in Basis._fields}) for side in ("left", "right")
+    )
+    core = Core(**fields["core"] | {"Z": arrays["Z"], "notes": tuple(fields["core"]["notes"])})
+    _check_numbers(left, core, right)
+    return Factorization(
+        left,
+        core,
+        right,
+        check_names(arrays.get("row_names"), len(left.vectors), name="row_names"),
+        check_names(arrays.get("column_names"), len(right.vectors), name="column_names"),
+        Provenance(
+            method_of(fields["method"]),
+            check_index(arrays["held_out"], np.iinfo(np.int64).max, name="held_out"),
+            None if fields["fingerprint"] is None else Fingerprint(*fields["fingerprint"]),
+            FitReport(tuple(Fact(*fact) for fact in fields["report"])),
+        ),
+    )
+
+
+KINDS: dict[str, Callable[[SavedFile], Factorization | Observation]] = {
+    "observation": _observation,
+    "factorization": _factorization,
+}
+
+
+def _check_numbers(left: Basis, core: Core, right: Basis) -> None:
+    """Finite numbers in arrays that fit together."""
+    d1, d2 = core.Z.shape
+    for name, x, shape in (
+        ("Z", core.Z, (d1, d2)),
+        ("left_vectors", left.vectors, (len(left.vectors), d1)),
+        ("right_vectors", right.vectors, (len(right.vectors), d2)),
+        *_sample_parts("left", left),
+        *_sample_parts("right", right),
+    ):
+        if x.dtype.kind != "f" or x.shape != shape or not np.isfinite(x).all():
+            raise ValueError(f"{name} has shape {x.shape} and type {x.dtype}, and needs finite numbers, shape {shape}")
+
+
+def _sample_parts(side: str, basis: Basis) -> list[tuple[str, Any, tuple[int, ...]]]:
+    if basis.sample is None or basis.coefficients is None:
+        return []
+    n, r = basis.vectors.shape
+    d = basis.sample.shape[1]
+    return [(f"{side}_sample", basis.sample, (n, d)), (f"{side}_coefficients", basis.coefficients, (d, r))]

@@ -1,10 +1,14 @@
 """What was read of a matrix, and where it stood."""
 
+from .entries import Entries
+from .fingerprint import Fingerprint
 from .observation import Observation
 from .plan import SampleCounts, SamplePlan, SamplingDesign, default_counts, uniform_plan
 from .read import observe, read
 
 __all__ = [
+    "Entries",
+    "Fingerprint",
     "Observation",
     "SampleCounts",
     "SamplePlan",

@@ -1,40 +1,46 @@
-"""What an observation must fulfil: parts that fit together, finite numbers, and one value for each place."""
+"""What an observation must fulfil: parts that fit together, finite numbers, and one value for each position."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._arrays import gather, real_array, rounding_unit, take, to_numpy
-from .._typing import Array, IndexVector, Vector
+from .._arrays import array_namespace, gather, index_table, real_array, rounding_unit, take, to_numpy
+from .._typing import Array, IndexVector, Shape, Vector
 from .._validation import check_finite
 from ..exceptions import InconsistentObservationError, InvalidArgumentError
-from .plan import SamplingDesign
+from .plan import DESIGNS, SamplingDesign
+
+if TYPE_CHECKING:
+    from .observation import Observation
 
 __all__ = [
     "check_agreement",
+    "check_chances",
     "check_design",
     "check_no_repeats",
     "check_positive",
+    "check_range",
+    "check_repeated",
     "check_shapes",
     "check_values",
-    "position",
 ]
 
-AGREEMENT = 1e-6  # two readings of one place may differ by this much, relative to the larger
+AGREEMENT = 1e-6  # two readings of one position may differ by this much, relative to the larger
+RAREST = 1e-100  # the least chance of a position, relative to a uniform draw, whose inverse can still be squared
 
 
-def check_design(drawn: Any) -> SamplingDesign:
+def check_design(design: Any) -> SamplingDesign:
     """How columns, rows and entries were chosen, in known words."""
-    parts = () if isinstance(drawn, str) or drawn is None else tuple(drawn)
-    if len(parts) != 3 or not set(parts) <= {"uniform", "given", "adaptive"}:
+    words = tuple(design) if isinstance(design, (tuple, list)) else ()
+    if len(words) != 3 or not set(words) <= set(DESIGNS):
         raise InvalidArgumentError(
-            f"design={drawn!r} must say 'uniform', 'given' or 'adaptive' for columns, rows and entries, as "
+            f"design={design!r} must say 'uniform', 'given' or 'adaptive' for columns, rows and entries, as "
             "SamplingDesign does."
         )
-    return SamplingDesign(*parts)
+    return design if isinstance(design, SamplingDesign) else SamplingDesign(*words)
 
 
 def check_positive(values: Any, size: int, *, name: str, at_most: float = math.inf) -> Vector | None:
@@ -44,29 +50,44 @@ def check_positive(values: Any, size: int, *, name: str, at_most: float = math.i
     x = to_numpy(real_array(values, name=name)).astype(np.float64, copy=False)
     if x.shape != (size,):
         raise InvalidArgumentError(f"{name} has shape {x.shape} but there are {size} entries. Give one for each.")
-    bad = ~((x > 0) & (x <= at_most) & np.isfinite(x))
-    if bad.any():
-        t = int(np.argmax(bad))
+    _check_each(x, (x > 0) & (x <= at_most) & np.isfinite(x), name, at_most)
+    return x
+
+
+def _check_each(x: Vector, good: Any, name: str, at_most: float) -> None:
+    if not good.all():
+        t = int(np.argmin(good))
         limit = f" and at most {at_most:g}" if math.isfinite(at_most) else ""
         raise InvalidArgumentError(
             f"{name}[{t}]={x[t]} must be a positive finite number{limit}. Leave such entries out."
         )
-    return x
 
 
-def check_shapes(seen: Any) -> None:
+def check_chances(probabilities: Vector | None, shape: Shape) -> None:
+    """No chance so small that its inverse would leave the range of numbers."""
+    if probabilities is None or not len(probabilities):
+        return
+    t = int(np.argmin(probabilities))
+    if probabilities[t] * math.prod(shape) < RAREST:
+        raise InvalidArgumentError(
+            f"probabilities[{t}]={probabilities[t]} makes this one entry stand for more than 1e100 others. "
+            "Leave it out, or give the chance in one draw, so that all positions add up to 1."
+        )
+
+
+def check_shapes(observation: Observation) -> None:
     """As many columns, rows and values as there are positions for them."""
-    n, m = seen.shape
+    n, m = observation.shape
     for name, index, expected in (
-        ("columns", "column_index", (n, seen.n_columns)),
-        ("rows", "row_index", (seen.n_rows, m)),
-        ("values", "i", (seen.n_entries,)),
-        ("j", "i", (seen.n_entries,)),
+        ("columns", "column_index", (n, observation.n_columns)),
+        ("rows", "row_index", (observation.n_rows, m)),
+        ("values", "i", (observation.n_entries,)),
+        ("j", "i", (observation.n_entries,)),
     ):
-        shape = tuple(getattr(seen, name).shape)
+        shape = tuple(getattr(observation, name).shape)
         if shape != expected:
             raise InvalidArgumentError(
-                f"{name} has shape {shape} but {index} has {len(getattr(seen, index))} positions of a {n} x {m} "
+                f"{name} has shape {shape} but {index} has {len(getattr(observation, index))} positions of a {n} x {m} "
                 f"matrix, so it must have shape {expected}."
             )
 
@@ -81,51 +102,58 @@ def check_no_repeats(index: IndexVector, name: str) -> None:
         )
 
 
-def check_values(seen: Any) -> float:
-    """Largest magnitude seen; an error if a value is NaN or infinite."""
+def check_values(observation: Observation) -> float:
+    """Only finite numbers; the largest magnitude of them."""
+    o = observation
     return max(
-        check_finite(seen.columns, name="columns", place=lambda i, k: f"row {i}, column {seen.column_index[k]}"),
-        check_finite(seen.rows, name="rows", place=lambda k, j: f"row {seen.row_index[k]}, column {j}"),
-        check_finite(seen.values, name="values", place=lambda t: f"row {seen.i[t]}, column {seen.j[t]}"),
+        check_finite(o.columns, name="columns", place=lambda i, k: f"row {i}, column {o.column_index[k]}"),
+        check_finite(o.rows, name="rows", place=lambda k, j: f"row {o.row_index[k]}, column {j}"),
+        check_finite(o.values, name="values", place=lambda t: f"row {o.i[t]}, column {o.j[t]}"),
     )
 
 
-def check_agreement(seen: Any, magnitude: float) -> None:
-    """Every place that was read twice must have been read alike."""
-    rounding = 8 * rounding_unit(seen.values) * magnitude
-    i, j = (x.reshape(-1) for x in np.meshgrid(seen.row_index, seen.column_index, indexing="ij"))
-    crossing = take(seen.rows, seen.column_index, axis=1)
-    _compare("rows", crossing, "columns", take(seen.columns, seen.row_index, axis=0), i, j, rounding)
-    on_row, on_column = position(seen.row_index, seen.i), position(seen.column_index, seen.j)
-    t = np.flatnonzero(on_row >= 0)
-    _compare(
-        "entries",
-        take(seen.values, t, axis=0),
-        "rows",
-        gather(seen.rows, on_row[t], seen.j[t]),
-        seen.i[t],
-        seen.j[t],
-        rounding,
-    )
-    t = np.flatnonzero(on_column >= 0)
-    _compare(
-        "entries",
-        take(seen.values, t, axis=0),
-        "columns",
-        gather(seen.columns, seen.i[t], on_column[t]),
-        seen.i[t],
-        seen.j[t],
-        rounding,
-    )
+def check_range(magnitude: float, shape: Shape, like: Array) -> None:
+    """The norm of a matrix of such numbers must be a number of their type."""
+    most = float(array_namespace(like).finfo(like.dtype).max)
+    if magnitude / most * math.sqrt(math.prod(shape)) > 1:
+        kind = str(like.dtype).rpartition(".")[2]
+        raise InvalidArgumentError(
+            f"values up to {magnitude:.3g} in a {shape[0]} x {shape[1]} matrix: its norm may exceed {most:.3g}, the "
+            f"range of {kind}. Divide the values by a power of two first, such as 2.0**{math.frexp(magnitude)[1]}."
+        )
 
 
-def position(index: IndexVector, wanted: IndexVector) -> IndexVector:
-    """Where each of ``wanted`` stands in ``index``; -1 where it does not."""
-    if len(index) == 0:
-        return np.full(len(wanted), -1)
-    order = np.argsort(index)
-    place = order[np.searchsorted(index, wanted, sorter=order).clip(max=len(index) - 1)]
-    return np.where(index[place] == wanted, place, -1)
+def check_agreement(first: Observation, second: Observation, magnitude: float) -> None:
+    """Positions that the rows or entries of one and the rows or columns of the other share were read alike."""
+    rounding = 8 * rounding_unit(first.values) * magnitude
+    i, j = (x.reshape(-1) for x in np.meshgrid(first.row_index, second.column_index, indexing="ij"))
+    if len(i):
+        theirs = take(second.columns, first.row_index, axis=0)
+        _compare("rows", take(first.rows, second.column_index, axis=1), "columns", theirs, i, j, rounding)
+    if not first.n_entries:
+        return
+    on_row = index_table(second.row_index, second.shape[0])
+    on_column = index_table(second.column_index, second.shape[1])
+    t = np.flatnonzero(on_row[first.i] >= 0)
+    i, j, ours = first.i[t], first.j[t], take(first.values, t, axis=0)
+    _compare("entries", ours, "rows", gather(second.rows, on_row[i], j), i, j, rounding)
+    t = np.flatnonzero(on_column[first.j] >= 0)
+    i, j, ours = first.i[t], first.j[t], take(first.values, t, axis=0)
+    _compare("entries", ours, "columns", gather(second.columns, i, on_column[j]), i, j, rounding)
+
+
+def check_repeated(first: Observation, second: Observation, magnitude: float) -> None:
+    """Columns that both have were read alike, and rows."""
+    rounding = 8 * rounding_unit(first.values) * magnitude
+    for what, a, b in (("columns", first, second), ("rows", first.T, second.T)):
+        where = index_table(a.column_index, a.shape[1])[b.column_index]
+        both = np.flatnonzero(where >= 0)
+        if len(both):
+            i, j = (x.reshape(-1) for x in np.indices((a.shape[0], len(both))))
+            j = b.column_index[both][j]
+            ours, theirs = take(a.columns, where[both], axis=1), take(b.columns, both, axis=1)
+            places = (i, j) if what == "columns" else (j, i)
+            _compare(f"first {what}", ours, f"{what} of the second", theirs, *places, rounding)
 
 
 def _compare(

@@ -1,28 +1,44 @@
-"""What was seen: the numbers read from a matrix, and where they stood.
+"""What was read: numbers of a matrix, and where they stood.
 
 An observation holds d1 complete columns A, d2 complete rows B and scattered entries (Section 3.1 of the paper). It is
-drawn from a source by :func:`observe`, the only function that reads one, or built directly from measurements.
+read from a source by :func:`curplus.read`, or built directly from measurements, and it grows:
+:meth:`Observation.extend` joins two of them.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from functools import cached_property
 from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arrays import array_namespace, device, real_array
-from .._files import damage_reported, read_file, write_file
+from .._arrays import array_namespace, concatenate, device, index_table, real_array, take
+from .._files import write_file
 from .._typing import Array, IndexVector, Matrix, Names, Shape, Vector
 from .._validation import check_index, check_names, check_shape
 from ..exceptions import InvalidArgumentError
-from .checks import check_agreement, check_design, check_no_repeats, check_positive, check_shapes, check_values
-from .plan import SamplingDesign
+from .checks import (
+    check_agreement,
+    check_chances,
+    check_design,
+    check_no_repeats,
+    check_positive,
+    check_range,
+    check_repeated,
+    check_shapes,
+    check_values,
+)
+from .entries import Entries
+from .fingerprint import Fingerprint, fingerprint
+from .plan import SampleCounts, SamplingDesign
 
 __all__ = ["Observation"]
+
+NO_INDEX: IndexVector = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -56,8 +72,9 @@ class Observation:
         How much each record counts, for measurements of unequal noise: in proportion to 1 / variance.
     row_names, column_names : sequence, optional
         One name for each row and column of the matrix.
-    drawn : SamplingDesign
-        How columns, rows and entries were chosen; what the user gives counts as ``"given"``.
+    design : SamplingDesign
+        How columns, rows and entries were chosen; what the user gives counts as ``"given"``. A part that is replaced by
+        one of another size counts as given too: whether it was chosen by looking at values is not known.
 
     Raises
     ------
@@ -65,7 +82,7 @@ class Observation:
         If shapes do not fit, an index is out of range or repeated, or a value is not a finite real number.
     InconsistentObservationError
         If two readings of one place differ by more than 1e-6, relative to the larger of the two. Differences below
-        8 machine epsilons of the largest value seen are rounding and do not count.
+        8 machine epsilons of the largest value are rounding and do not count.
 
     Examples
     --------
@@ -75,12 +92,12 @@ class Observation:
     """
 
     shape: Shape
-    column_index: IndexVector = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    column_index: IndexVector = field(default_factory=NO_INDEX.copy)
     columns: Matrix = None
-    row_index: IndexVector = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    row_index: IndexVector = field(default_factory=NO_INDEX.copy)
     rows: Matrix = None
-    i: IndexVector = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    j: IndexVector = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    i: IndexVector = field(default_factory=NO_INDEX.copy)
+    j: IndexVector = field(default_factory=NO_INDEX.copy)
     values: Vector = None
     probabilities: Vector | None = None
     weights: Vector | None = None
@@ -94,27 +111,29 @@ class Observation:
             {"columns": (self.columns, (n, 0)), "rows": (self.rows, (0, m)), "values": (self.values, (0,))}
         )
         i, j = check_index(self.i, n, name="i"), check_index(self.j, m, name="j")
-        checked = {
-            "shape": shape,
-            "column_index": check_index(self.column_index, m, name="column_index"),
-            "columns": columns,
-            "row_index": check_index(self.row_index, n, name="row_index"),
-            "rows": rows,
-            "i": i,
-            "j": j,
-            "values": values,
-            "probabilities": check_positive(self.probabilities, len(i), name="probabilities", at_most=1.0),
-            "weights": check_positive(self.weights, len(i), name="weights"),
-            "row_names": check_names(self.row_names, n, name="row_names"),
-            "column_names": check_names(self.column_names, m, name="column_names"),
-            "design": check_design(self.design),
-        }
-        for name, value in checked.items():
-            object.__setattr__(self, name, _read_only(value))
+        self._set(
+            shape=shape,
+            column_index=check_index(self.column_index, m, name="column_index"),
+            columns=columns,
+            row_index=check_index(self.row_index, n, name="row_index"),
+            rows=rows,
+            i=i,
+            j=j,
+            values=values,
+            probabilities=check_positive(self.probabilities, len(i), name="probabilities", at_most=1.0),
+            weights=check_positive(self.weights, len(i), name="weights"),
+            row_names=check_names(self.row_names, n, name="row_names"),
+            column_names=check_names(self.column_names, m, name="column_names"),
+        )
+        self._set(design=check_design(self.design).of(self.counts))
         check_shapes(self)
+        check_chances(self.probabilities, shape)
         check_no_repeats(self.column_index, "column_index")
         check_no_repeats(self.row_index, "row_index")
-        check_agreement(self, check_values(self))
+        check_range(self.magnitude, shape, values)
+        check_agreement(self, self, self.magnitude)
+
+    # -- its size -------------------------------------------------------------------------------------------------
 
     @property
     def n_columns(self) -> int:
@@ -132,45 +151,62 @@ class Observation:
         return len(self.i)
 
     @property
-    def outside(self) -> NDArray[np.bool_]:
-        """Which records stand outside the sampled rows and columns, shape (n_entries,)."""
-        n, m = self.shape
-        rows, columns = np.zeros(n, dtype=bool), np.zeros(m, dtype=bool)
-        rows[self.row_index] = columns[self.column_index] = True
-        outside: NDArray[np.bool_] = ~(rows[self.i] | columns[self.j])
-        return outside
+    def counts(self) -> SampleCounts:
+        """Numbers of columns, rows and records."""
+        return SampleCounts(self.n_columns, self.n_rows, self.n_entries)
 
     @property
     def n_values_read(self) -> int:
-        """Number of different places of the matrix that were read."""
+        """Number of different positions of the matrix that were read."""
         n, m = self.shape
-        outside = self.outside
-        scattered = len(np.unique(self.i[outside] * m + self.j[outside]))
+        outside = self.entries.flat_index[self.outside]
+        scattered = len(np.unique(outside)) if self.entries.has_repeats else len(outside)
         return n * self.n_columns + m * self.n_rows - self.n_columns * self.n_rows + scattered
-
-    @property
-    def importance_weights(self) -> Vector:
-        """For how many entries each record stands, relative to a uniform draw: 1 there, 1 on average elsewhere."""
-        if self.probabilities is None:
-            return np.ones(self.n_entries)
-        return 1 / (self.probabilities * math.prod(self.shape))
-
-    @property
-    def fit_weights(self) -> Vector:
-        """Weight of each record's squared error in a fit: its inverse chance times its noise weight."""
-        if self.weights is None:
-            return self.importance_weights
-        return self.importance_weights * (self.weights / np.mean(self.weights))
 
     @property
     def dtype(self) -> Any:
         """Common type of columns, rows and values."""
         return self.values.dtype
 
+    @cached_property
+    def magnitude(self) -> float:
+        """Largest magnitude of all values."""
+        return check_values(self)
+
+    # -- its parts ------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def entries(self) -> Entries:
+        """The scattered entries, as a value of their own."""
+        return Entries(self.shape, self.i, self.j, self.values, self.probabilities, self.weights)
+
+    @property
+    def importance_weights(self) -> Vector:
+        """For how many entries each record stands: see :attr:`Entries.importance_weights`."""
+        return self.entries.importance_weights
+
+    @property
+    def fit_weights(self) -> Vector:
+        """Weight of each record's squared error in a fit: see :attr:`Entries.fit_weights`."""
+        return self.entries.fit_weights
+
+    @cached_property
+    def outside(self) -> NDArray[np.bool_]:
+        """Which records stand outside the sampled rows and columns, shape (n_entries,)."""
+        n, m = self.shape
+        on_row, on_column = index_table(self.row_index, n) >= 0, index_table(self.column_index, m) >= 0
+        outside: NDArray[np.bool_] = ~(on_row[self.i] | on_column[self.j])
+        return outside
+
+    @cached_property
+    def fingerprint(self) -> Fingerprint:
+        """What tells this sample from others: its positions and some of its values."""
+        return fingerprint(self)
+
     @property
     def T(self) -> Observation:
         """The same observation of the transposed matrix."""
-        return Observation(
+        return self._replaced(
             shape=(self.shape[1], self.shape[0]),
             column_index=self.row_index,
             columns=self.rows.T,
@@ -178,36 +214,206 @@ class Observation:
             rows=self.columns.T,
             i=self.j,
             j=self.i,
-            values=self.values,
-            probabilities=self.probabilities,
-            weights=self.weights,
             row_names=self.column_names,
             column_names=self.row_names,
-            design=SamplingDesign(self.design.rows, self.design.columns, self.design.entries),
+            design=self.design.T.of(SampleCounts(self.n_rows, self.n_columns, self.n_entries)),
         )
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write to ``path`` (npz, no pickle); an older file there stays whole until the new one is complete."""
-        arrays = {name: getattr(self, name) for name in ("columns", "rows", "values")}
-        arrays |= {name: getattr(self, name) for name in ("column_index", "row_index", "i", "j")}
-        names = {name: getattr(self, name) for name in ("row_names", "column_names", "probabilities", "weights")}
-        write_file(path, "observation", arrays | names, {"shape": self.shape, "design": self.design})
+    def divide(self, unit: float) -> Observation:
+        """The same observation in other units."""
+        if unit == 1:
+            return self
+        return self._replaced(columns=self.columns / unit, rows=self.rows / unit, values=self.values / unit)
 
-    @classmethod
-    def load(cls, path: str | PathLike[str]) -> Observation:
-        """Read what :meth:`save` wrote."""
-        with damage_reported(path):
-            return cls(**read_file(path, "observation"))
+    def subset(
+        self,
+        *,
+        columns: NDArray[Any] | None = None,
+        rows: NDArray[Any] | None = None,
+        entries: NDArray[Any] | None = None,
+        design: SamplingDesign | None = None,
+    ) -> Observation:
+        """Some of the sampled columns, of the sampled rows and of the records; all of those left out.
+
+        Parameters
+        ----------
+        columns, rows, entries : arrays of positions or truth values, optional
+            Which to keep, as positions in ``column_index``, ``row_index`` and ``i``.
+        design : SamplingDesign, optional
+            How what is kept was chosen. Left out, a part of which some is dropped counts as ``"given"``: pass
+            ``observation.design`` if it was chosen at random, without looking at values.
+        """
+        changes: dict[str, Any] = {}
+        if columns is not None:
+            keep = np.arange(self.n_columns)[columns]
+            changes |= {"column_index": self.column_index[keep], "columns": take(self.columns, keep, axis=1)}
+        if rows is not None:
+            keep = np.arange(self.n_rows)[rows]
+            changes |= {"row_index": self.row_index[keep], "rows": take(self.rows, keep, axis=0)}
+        if entries is not None:
+            some = self.entries.take(np.arange(self.n_entries)[entries])
+            changes |= {name: getattr(some, name) for name in ("i", "j", "values", "probabilities", "weights")}
+        kept = self._replaced(**changes)
+        how = self.design if design is None else SamplingDesign(*check_design(design))
+        kept._set(design=how.of(kept.counts))
+        return kept
+
+    def split(
+        self, share: float, rng: np.random.Generator, *, at_most: int | None = None
+    ) -> tuple[IndexVector, IndexVector]:
+        """Records outside the sampled rows and columns, in two parts: to fit, and a random share to check.
+
+        Records of one position stay together, and the share is one of positions, rounded down, ``at_most`` so many.
+        """
+        outside = np.flatnonzero(self.outside)
+        place = self.entries.flat_index[outside]
+        places = np.sort(place)
+        places = places[np.diff(places, prepend=-1) > 0]
+        count = int(share * len(places))
+        chosen = np.sort(rng.permutation(len(places))[: count if at_most is None else min(at_most, count)])
+        aside = _among(place, places[chosen])
+        return outside[~aside], outside[aside]
+
+    # -- growing --------------------------------------------------------------------------------------------------
+
+    def extend(self, more: Observation) -> Observation:
+        """Join another observation of the same matrix to this one.
+
+        Columns and rows that both have are kept once; records of entries are put one after the other. Only what is new
+        is checked: each value once, when it was read, and the positions that both have read.
+
+        Parameters
+        ----------
+        more : Observation
+            What else was read.
+
+        Returns
+        -------
+        Observation
+            Its ``design`` says how the joint sample was drawn: uniform if both were.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If the shapes or the array libraries differ, or only one of the two has weights for its entries.
+        InconsistentObservationError
+            If a position was read twice with different values.
+
+        Examples
+        --------
+        >>> import numpy as np, curplus
+        >>> M = np.arange(12.0).reshape(3, 4)
+        >>> first = curplus.observe(M, n_columns=1, n_rows=0, n_entries=2, rng=0)
+        >>> first.extend(curplus.observe(M, n_columns=0, n_rows=2, n_entries=0, rng=1))
+        <Observation of a 3 x 4 matrix: 1 column, 2 rows, 2 entries, float64>
+        """
+        _check_joinable(self, more)
+        magnitude = max(self.magnitude, more.magnitude)
+        check_range(magnitude, self.shape, self.values)
+        check_repeated(self, more, magnitude)
+        more = more.subset(
+            columns=~np.isin(more.column_index, self.column_index),
+            rows=~np.isin(more.row_index, self.row_index),
+            design=more.design,
+        )
+        check_agreement(self, more, magnitude)
+        check_agreement(more, self, magnitude)
+        n, m = self.shape
+        columns, rows, values = _one_type(
+            {
+                "columns": (_joined(self.columns, more.columns, axis=1), (n, 0)),
+                "rows": (_joined(self.rows, more.rows, axis=0), (0, m)),
+                "values": (_joined(self.values, more.values, axis=0), (0,)),
+            }
+        )
+        joint = self._replaced(
+            column_index=np.concatenate([self.column_index, more.column_index]),
+            columns=columns,
+            row_index=np.concatenate([self.row_index, more.row_index]),
+            rows=rows,
+            i=np.concatenate([self.i, more.i]),
+            j=np.concatenate([self.j, more.j]),
+            values=values,
+            probabilities=_joined_probabilities(self.entries, more.entries),
+            weights=more.weights if not self.n_entries else _joined_weights(self.weights, more.weights),
+            row_names=more.row_names if self.row_names is None else self.row_names,
+            column_names=more.column_names if self.column_names is None else self.column_names,
+        )
+        joint._set(design=self.design.join(more.design, self.counts, more.counts).of(joint.counts), magnitude=magnitude)
+        return joint
+
+    # -- keeping and showing --------------------------------------------------------------------------------------
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write to ``path`` (npz, no pickle) for :func:`curplus.load`; an older file stays whole until that is done."""
+        arrays = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("shape", "design")}
+        write_file(path, "observation", arrays, {"shape": self.shape, "design": self.design})
 
     def __repr__(self) -> str:
         parts = [_counted(self.n_columns, "column"), _counted(self.n_rows, "row"), _counted(self.n_entries, "entry")]
         kind = str(self.dtype).rpartition(".")[2]
         return f"<Observation of a {self.shape[0]} x {self.shape[1]} matrix: {', '.join(parts)}, {kind}>"
 
+    def _replaced(self, **changes: Any) -> Observation:
+        """The same observation with some fields changed, which are not checked."""
+        copy = object.__new__(Observation)
+        copy._set(**{f.name: getattr(self, f.name) for f in fields(self)} | changes)
+        return copy
+
+    def _set(self, **values: Any) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, _read_only(value))
+
 
 def _counted(count: int, noun: str) -> str:
     plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
     return f"{count} {noun if count == 1 else plural}"
+
+
+def _among(x: IndexVector, few: IndexVector) -> NDArray[np.bool_]:
+    """Whether each of ``x`` is one of the ascending ``few``."""
+    bounded = np.append(few, np.iinfo(np.int64).max)
+    found: NDArray[np.bool_] = bounded[np.searchsorted(few, x)] == x
+    return found
+
+
+def _check_joinable(first: Observation, second: Observation) -> None:
+    if not isinstance(second, Observation):
+        raise InvalidArgumentError(f"an observation can be extended by another one, not by a {type(second).__name__}.")
+    if first.shape != second.shape:
+        raise InvalidArgumentError(
+            f"observations of matrices of shape {first.shape} and {second.shape} cannot be joined. "
+            "Give two of the same matrix."
+        )
+    kinds = {type(x.values).__module__ for x in (first, second) if any(x.counts)}
+    if len(kinds) > 1:
+        raise InvalidArgumentError(
+            f"the observations hold arrays of different libraries ({', '.join(sorted(kinds))}). Convert one of them."
+        )
+    if first.n_entries and second.n_entries and (first.weights is None) != (second.weights is None):
+        raise InvalidArgumentError(
+            "only one of the two observations has weights for its entries, and those of the other are not known. "
+            "Give weights to both, or to none."
+        )
+
+
+def _joined(first: Array, second: Array, *, axis: int) -> Array | None:
+    """Both arrays; None where both hold nothing, so that the library of the other parts decides."""
+    joint = concatenate(first, second, axis=axis)
+    return joint if first.shape[axis] or second.shape[axis] else None
+
+
+def _joined_weights(first: Vector | None, second: Vector | None) -> Vector | None:
+    return first if first is None or second is None else np.concatenate([first, second])
+
+
+def _joined_probabilities(first: Entries, second: Entries) -> Vector | None:
+    """Chances side by side; records without one were drawn uniformly."""
+    if first.probabilities is None and second.probabilities is None:
+        return None
+    alike = 1.0 / math.prod(first.shape)
+    chances = [np.full(len(x), alike) if x.probabilities is None else x.probabilities for x in (first, second)]
+    return np.concatenate(chances)
 
 
 def _one_type(parts: dict[str, tuple[Any, tuple[int, ...]]]) -> list[Array]:

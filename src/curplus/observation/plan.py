@@ -1,4 +1,4 @@
-"""What will be looked at: positions only, no values.
+"""What will be read: positions only, no values.
 
 The paper samples columns, rows and scattered entries uniformly at random (Section 3.1). A plan is made before anything
 is read, and nothing outside it is ever read.
@@ -11,18 +11,64 @@ from typing import NamedTuple
 import numpy as np
 
 from .._typing import IndexVector, RandomState, Shape, Vector
-from .._validation import check_count, check_shape
+from .._validation import check_count, check_shape, random_generator
 from ..exceptions import InvalidArgumentError
 
-__all__ = ["SampleCounts", "SamplePlan", "SamplingDesign", "default_counts", "uniform_plan"]
+__all__ = [
+    "SampleCounts",
+    "SamplePlan",
+    "SamplingDesign",
+    "check_counts",
+    "default_counts",
+    "distinct",
+    "distinct_others",
+    "uniform_plan",
+]
+
+DESIGNS = ("uniform", "given", "adaptive")  # of two samples that are joined, the later word holds
 
 
 class SamplingDesign(NamedTuple):
-    """How each part was drawn: ``"uniform"``, ``"given"`` by the user, or ``"adaptive"``; error estimates need it."""
+    """How columns, rows and entries were drawn: error estimates depend on it.
+
+    Each is ``"uniform"``, ``"given"`` by the user in a way that is not known, or ``"adaptive"``: chosen by what was
+    read before.
+    """
 
     columns: str = "given"
     rows: str = "given"
     entries: str = "given"
+
+    @property
+    def T(self) -> SamplingDesign:
+        """The same for the transposed matrix."""
+        return SamplingDesign(self.rows, self.columns, self.entries)
+
+    def of(self, sizes: SampleCounts) -> SamplingDesign:
+        """The design of a sample of these sizes; a part that is not of the size that was drawn is only given."""
+        drawn = getattr(self, "sizes", sizes)
+        words = ("given" if a != b else word for word, a, b in zip(self, sizes, drawn, strict=True))
+        design = _DesignOfSizes(*words)
+        design.sizes = sizes
+        return design
+
+    def join(self, other: SamplingDesign, sizes: SampleCounts, other_sizes: SampleCounts) -> SamplingDesign:
+        """The design of two samples taken together; a part that one of them lacks is as it is in the other."""
+        return SamplingDesign(
+            *(
+                a if not new else b if not old else max(a, b, key=DESIGNS.index)
+                for a, b, old, new in zip(self, other, sizes, other_sizes, strict=True)
+            )
+        )
+
+
+class _DesignOfSizes(SamplingDesign):
+    """A design that knows how large the sample was: of a part that has been cut since, it is not the design."""
+
+    sizes: SampleCounts
+
+
+UNIFORM = SamplingDesign("uniform", "uniform", "uniform")
 
 
 class SampleCounts(NamedTuple):
@@ -37,13 +83,13 @@ class SamplePlan(NamedTuple):
     """Which columns, rows and entries of a matrix of size ``shape`` to read."""
 
     shape: Shape
-    column_index: IndexVector  # (d1,), ascending
-    row_index: IndexVector  # (d2,), ascending
+    column_index: IndexVector  # (d1,)
+    row_index: IndexVector  # (d2,)
     i: IndexVector  # (|Omega|,), entries in row-major order
     j: IndexVector  # (|Omega|,)
-    probabilities: Vector | None = None  # (|Omega|,), the chance of each position in one draw; None: all alike
+    probabilities: Vector | None = None  # (|Omega|,), chance of each position in one draw; None if all were alike
     design: SamplingDesign = SamplingDesign()
-    reasons: tuple[str, ...] | None = None  # why these were chosen, in words
+    reasons: tuple[str, ...] | None = None  # why these are read, in words
 
 
 def uniform_plan(shape: Shape, *, n_columns: int, n_rows: int, n_entries: int, rng: RandomState = None) -> SamplePlan:
@@ -52,15 +98,21 @@ def uniform_plan(shape: Shape, *, n_columns: int, n_rows: int, n_entries: int, r
     The entries are drawn from all ``n * m`` positions, those in sampled rows and columns included.
     """
     n, m = shape = check_shape(shape)
+    d1, d2, size = check_counts(shape, n_columns, n_rows, n_entries)
+    rng = random_generator(rng)
+    columns, rows, entries = distinct(rng, m, d1), distinct(rng, n, d2), distinct(rng, n * m, size)
+    return SamplePlan(shape, columns, rows, entries // m, entries % m, design=UNIFORM)
+
+
+def check_counts(shape: Shape, n_columns: int, n_rows: int, n_entries: int) -> SampleCounts:
+    """Counts that a matrix of size ``shape`` has."""
+    n, m = shape
     if n * m > np.iinfo(np.int64).max:
         raise InvalidArgumentError(f"a matrix of shape {shape} has more than 2**63 entries, too many to number.")
-    d1 = check_count(n_columns, name="n_columns", at_most=m, of="columns")
-    d2 = check_count(n_rows, name="n_rows", at_most=n, of="rows")
-    size = check_count(n_entries, name="n_entries", at_most=n * m, of="entries")
-    rng = np.random.default_rng(rng)
-    columns, rows, entries = distinct(rng, m, d1), distinct(rng, n, d2), distinct(rng, n * m, size)
-    return SamplePlan(
-        shape, columns, rows, entries // m, entries % m, design=SamplingDesign("uniform", "uniform", "uniform")
+    return SampleCounts(
+        check_count(n_columns, name="n_columns", at_most=m, of="columns"),
+        check_count(n_rows, name="n_rows", at_most=n, of="rows"),
+        check_count(n_entries, name="n_entries", at_most=n * m, of="entries"),
     )
 
 
@@ -87,3 +139,10 @@ def distinct(rng: np.random.Generator, population: int, size: int) -> IndexVecto
         draws = np.concatenate([draws, rng.integers(population, size=size - len(first) + 16)])
         first = np.sort(np.unique(draws, return_index=True)[1])
     return np.sort(draws[first[:size]])
+
+
+def distinct_others(rng: np.random.Generator, size: int, count: int, taken: IndexVector) -> IndexVector:
+    """``count`` distinct numbers of ``range(size)`` that are not ``taken``, ascending, uniformly at random."""
+    gaps = np.sort(taken) - np.arange(len(taken))  # how many others come before each of those taken
+    others = distinct(rng, size - len(taken), count)
+    return others + np.searchsorted(gaps, others, side="right")

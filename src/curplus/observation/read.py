@@ -1,11 +1,20 @@
-"""Reading a source: the only place where that happens."""
+"""Reading a source: :func:`read` is the only function that does, and it reads what a plan says.
+
+What needs the whole matrix (:func:`curplus.cur_full`, :func:`curplus.select_columns`, the metrics) says so.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
-from .._typing import RandomState
-from ..sources import as_source
+import numpy as np
+
+from .._arrays import concatenate, gather, index_table, take
+from .._typing import IndexVector, Matrix, RandomState, Vector
+from ..exceptions import InvalidArgumentError
+from ..sources import Source, as_source
 from .observation import Observation
 from .plan import SamplePlan, uniform_plan
 
@@ -46,31 +55,119 @@ def observe(source: Any, *, n_columns: int, n_rows: int, n_entries: int, rng: Ra
     return read(source, plan)
 
 
-def read(source: Any, plan: SamplePlan) -> Observation:
+def read(source: Any, plan: SamplePlan, *, known: Observation | None = None) -> Observation:
     """Carry out a plan: read exactly the positions it names.
 
     Parameters
     ----------
     source : array, sparse matrix, DataFrame or source
-        The matrix.
+        The matrix. If it has a method ``read(plan)``, which returns the columns, rows and values of a plan, that is
+        called once, so that a source can serve a plan in one pass.
     plan : SamplePlan
         What to read of it.
+    known : Observation, optional
+        What has been read before. An entry that it has is not asked for again, and no entry is asked for twice.
 
     Returns
     -------
     Observation
+        What the plan names and nothing else: ``known.extend`` joins it to what was known.
     """
     source = as_source(source)
+    if tuple(source.shape) != tuple(plan.shape):
+        raise InvalidArgumentError(
+            f"the plan is for a matrix of shape {tuple(plan.shape)} and the source has shape {tuple(source.shape)}. "
+            "Make a plan for this source."
+        )
+    if known is None:
+        columns, rows, values = _fetch(source, plan)
+    else:
+        columns, rows, values = _fetch_unknown(source, plan, known)
     return Observation(
         shape=plan.shape,
         column_index=plan.column_index,
-        columns=source.columns(plan.column_index),
+        columns=columns,
         row_index=plan.row_index,
-        rows=source.rows(plan.row_index),
+        rows=rows,
         i=plan.i,
         j=plan.j,
-        values=source.entries(plan.i, plan.j),
+        values=values,
+        probabilities=plan.probabilities,
         row_names=getattr(source, "row_names", None),
         column_names=getattr(source, "column_names", None),
         design=plan.design,
     )
+
+
+class Reading(NamedTuple):
+    """What a source has at the positions of a plan; None for a part of which the plan names nothing."""
+
+    columns: Matrix | None  # (n, d1)
+    rows: Matrix | None  # (d2, m)
+    values: Vector | None  # (n_entries,)
+
+
+def _fetch(source: Source, plan: SamplePlan) -> Reading:
+    """Everything that a plan names; a source is not called for nothing."""
+    in_one_pass = getattr(source, "read", None)
+    if callable(in_one_pass):
+        return Reading(*in_one_pass(plan))
+    n, m = plan.shape
+    return Reading(
+        source.columns(plan.column_index) if len(plan.column_index) else _nothing(source, (n, 0)),
+        source.rows(plan.row_index) if len(plan.row_index) else _nothing(source, (0, m)),
+        source.entries(plan.i, plan.j) if len(plan.i) else _nothing(source, (0,)),
+    )
+
+
+def _nothing(source: Source, shape: tuple[int, ...]) -> Any:
+    """An empty array of the type of the source, where that is one of NumPy."""
+    try:
+        return np.empty(shape, dtype=np.dtype(source.dtype))
+    except TypeError:
+        return None
+
+
+def _fetch_unknown(source: Source, plan: SamplePlan, known: Observation) -> Reading:
+    """What a plan names; entries on rows and columns, and those that are known, are taken from there."""
+    n, m = plan.shape
+    flat, inverse = np.unique(plan.i * m + plan.j, return_inverse=True)
+    i, j = flat // m, flat % m
+    on_known = _on(known.row_index, n)[i] | _on(known.column_index, m)[j] | np.isin(flat, known.entries.flat_index)
+    on_plan = ~on_known & (_on(plan.row_index, n)[i] | _on(plan.column_index, m)[j])
+    new = np.flatnonzero(~on_known & ~on_plan)
+    reading = _fetch(source, plan._replace(i=i[new], j=j[new]))
+    if len(new) == len(flat) == len(inverse) and not np.any(np.diff(inverse) < 0):
+        return reading
+    order, values = [new], [] if reading.values is None else [reading.values]
+    for which, sample in ((on_known, known), (on_plan, reading)):
+        for t, found in _looked_up(sample, plan, np.flatnonzero(which), i, j):
+            order.append(t)
+            values.append(found)
+    joint = functools.reduce(concatenate, values)
+    return reading._replace(values=take(joint, np.argsort(np.concatenate(order))[inverse], axis=0))
+
+
+def _on(index: IndexVector, size: int) -> Any:
+    return index_table(index, size) >= 0
+
+
+def _looked_up(
+    sample: Observation | Reading, plan: SamplePlan, which: IndexVector, i: IndexVector, j: IndexVector
+) -> Iterator[tuple[IndexVector, Vector]]:
+    """Positions ``which``, each with its value from a row, a column or an entry of the sample, in this order."""
+    n, m = plan.shape
+    holder = sample if isinstance(sample, Observation) else plan
+    row, column = index_table(holder.row_index, n)[i[which]], index_table(holder.column_index, m)[j[which]]
+    on_row, on_column = row >= 0, (row < 0) & (column >= 0)
+    if on_row.any():
+        t = which[on_row]
+        yield t, gather(sample.rows, row[on_row], j[t])
+    if on_column.any():
+        t = which[on_column]
+        yield t, gather(sample.columns, i[t], column[on_column])
+    t = which[~on_row & ~on_column]
+    if len(t) and isinstance(sample, Observation):
+        first = sample.entries.unique()
+        where = np.searchsorted(sample.entries.flat_index[first], i[t] * m + j[t])
+        yield t, take(sample.values, first[where], axis=0)

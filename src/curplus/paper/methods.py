@@ -18,7 +18,7 @@ from ..factorization.core import Core
 from ..factorization.factorization import Factorization
 from ..methods.approximate.approximate import approximate
 from ..observation.observation import Observation
-from ..solvers import AcceleratedGradient, CoreSolver, choose_solver
+from ..solvers import SOLVERS, AcceleratedGradient, CoreSolver
 
 __all__ = ["METHODS", "Method", "Sample", "cur_e", "sample"]
 
@@ -42,8 +42,8 @@ def sample(matrix: Any, observation: Observation) -> Sample:
 def _cur_plus(solver: str | CoreSolver) -> Callable[[Sample, int], Factorization]:
     def method(seen: Sample, rank: int) -> Factorization:
         left, right = seen.left.leading(rank), seen.right.leading(rank)
-        chosen = choose_solver(solver, unknowns=left.rank * right.rank, entries=seen.observation.n_entries)
-        return Factorization(left, chosen.solve(left.vectors, right.vectors, seen.observation), right)
+        chosen = SOLVERS.resolve(solver)
+        return Factorization(left, chosen.solve(left.vectors, right.vectors, seen.observation.entries), right)
 
     return method
 

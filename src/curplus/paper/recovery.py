@@ -18,7 +18,7 @@ import numpy as np
 from ..datasets import make_low_rank
 from ..datasets.folders import DataHome
 from ..factorization.factorization import Factorization
-from ..methods.decompose import cur_plus
+from ..methods import cur_plus
 from ..observation.plan import SamplePlan, distinct
 from ..observation.read import read
 from ..solvers import AcceleratedGradient, CoreSolver

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..evaluation import Certificate
-from ..evaluation.effective_sample import FEWEST
+from ..evaluation.effective_sample import MIN_EFFECTIVE_SIZE
 from ._pyplot import pyplot
 
 if TYPE_CHECKING:
@@ -32,10 +32,12 @@ def plot_certificate(certificate: Certificate, *, ax: Axes | None = None) -> Axe
     """
     plt = pyplot()
     ax = plt.subplots(figsize=(6, 3.6), layout="constrained")[1] if ax is None else ax
-    share = np.sort(certificate.squares)[::-1] / max(float(np.sum(certificate.squares)), np.finfo(float).tiny)
+    largest = float(np.max(certificate.errors, initial=0.0)) or 1.0
+    squares = np.sort(certificate.errors / largest)[::-1] ** 2
+    share = squares / max(float(np.sum(squares)), np.finfo(float).tiny)
     rank = np.arange(1, len(share) + 1)
     ax.loglog(rank, share, color="#0072b2", lw=2, label="share of each squared error, largest first")
-    fewest = FEWEST.get(certificate.evidence, 1)
+    fewest = MIN_EFFECTIVE_SIZE.get(certificate.evidence, 1)
     ax.axhline(1 / fewest, color="#d55e00", ls="--", label=f"share of each if {fewest} made up the sum")
     positive = share[share > 0]
     if len(positive):

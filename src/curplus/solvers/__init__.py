@@ -8,22 +8,21 @@ With ``ridge`` the objective has :math:`\tfrac12 \lambda \tfrac{|\Omega|}{nm} \|
 :math:`\lambda` a number without units: 1 weighs as much as the entries do on average.
 """
 
-from ..factorization.core import Core
-from .choice import SOLVERS, FirstConverged, choose_solver
+from .choice import SOLVERS, Automatic, FirstConverged
 from .direct import LeastSquares, MinimumNorm, NormalEquations
 from .iterative import LSMR, AcceleratedGradient, ConjugateGradient
-from .solver import CoreSolver
+from .solver import CoreSolver, Solver
 
 __all__ = [
     "LSMR",
     "SOLVERS",
     "AcceleratedGradient",
+    "Automatic",
     "ConjugateGradient",
-    "Core",
     "CoreSolver",
     "FirstConverged",
     "LeastSquares",
     "MinimumNorm",
     "NormalEquations",
-    "choose_solver",
+    "Solver",
 ]

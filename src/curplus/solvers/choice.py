@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .._registry import Registry
 from .._typing import Matrix
-from ..exceptions import InvalidArgumentError
-from ..factorization.core import Core
-from ..observation.observation import Observation
+from ..factorization import Core
+from ..observation import Entries
 from .direct import LeastSquares, MinimumNorm, NormalEquations
 from .iterative import LSMR, AcceleratedGradient, ConjugateGradient
 from .solver import CoreSolver
 
-__all__ = ["SOLVERS", "FirstConverged", "choose_solver"]
+__all__ = ["SOLVERS", "Automatic", "FirstConverged"]
 
 
 @dataclass(frozen=True)
@@ -21,29 +21,18 @@ class FirstConverged:
 
     solvers: tuple[CoreSolver, ...]
 
-    def solve(self, left: Matrix, right: Matrix, observation: Observation) -> Core:
+    def solve(self, left: Matrix, right: Matrix, entries: Entries) -> Core:
         """Core for the bases ``left`` (n, r1) and ``right`` (m, r2)."""
         for solver in self.solvers:
-            core = solver.solve(left, right, observation)
+            core = solver.solve(left, right, entries)
             if core.converged:
                 break
         return core
 
 
-SOLVERS: dict[str, CoreSolver] = {
-    "least_squares": LeastSquares(),
-    "minimum_norm": MinimumNorm(),
-    "normal_equations": NormalEquations(),
-    "conjugate_gradient": ConjugateGradient(),
-    "lsmr": LSMR(),
-    "accelerated_gradient": AcceleratedGradient(),
-}
-
-
-def choose_solver(solver: str | CoreSolver, *, unknowns: int, entries: int) -> CoreSolver:
-    """The solver that a name stands for; an object is returned as it is.
-
-    ``"auto"`` goes by the first line that fits:
+@dataclass(frozen=True)
+class Automatic:
+    """The solver that suits the number of unknowns and entries, by the first line that fits:
 
     ==========  =====================  ==============================================================
     unknowns    entries                solver
@@ -53,23 +42,34 @@ def choose_solver(solver: str | CoreSolver, *, unknowns: int, entries: int) -> C
     up to 4900  fewer                  ConjugateGradient, or NormalEquations if it has not converged
     more        any                    ConjugateGradient
     ==========  =====================  ==============================================================
-    """
-    if not isinstance(solver, str):
-        if isinstance(solver, type) or not callable(getattr(solver, "solve", None)):
-            raise InvalidArgumentError(f"solver={solver!r} has no method solve(left, right, observation).")
-        return solver
-    if solver == "auto":
-        return _automatic(unknowns, entries)
-    if solver not in SOLVERS:
-        raise InvalidArgumentError(f"solver={solver!r} is unknown. Use 'auto' or one of {', '.join(SOLVERS)}.")
-    return SOLVERS[solver]
+    """  # noqa: D400
+
+    def choose(self, unknowns: int, n_entries: int) -> CoreSolver:
+        """The solver for a problem of this size."""
+        if unknowns <= 400 and n_entries * unknowns**2 <= 10**9:
+            return LeastSquares()
+        if unknowns <= 4900 and n_entries >= 8 * unknowns:
+            return NormalEquations()
+        if unknowns <= 4900:
+            return FirstConverged((ConjugateGradient(max_iter=300), NormalEquations()))
+        return ConjugateGradient()
+
+    def solve(self, left: Matrix, right: Matrix, entries: Entries) -> Core:
+        """Core for the bases ``left`` (n, r1) and ``right`` (m, r2)."""
+        return self.choose(left.shape[1] * right.shape[1], len(entries.i)).solve(left, right, entries)
 
 
-def _automatic(unknowns: int, entries: int) -> CoreSolver:
-    if unknowns <= 400 and entries * unknowns**2 <= 10**9:
-        return LeastSquares()
-    if unknowns <= 4900 and entries >= 8 * unknowns:
-        return NormalEquations()
-    if unknowns <= 4900:
-        return FirstConverged((ConjugateGradient(max_iter=300), NormalEquations()))
-    return ConjugateGradient()
+#: The solvers by name.
+SOLVERS: Registry[CoreSolver] = Registry(
+    "solver",
+    "solve(left, right, entries)",
+    {
+        "auto": Automatic(),
+        "least_squares": LeastSquares(),
+        "minimum_norm": MinimumNorm(),
+        "normal_equations": NormalEquations(),
+        "conjugate_gradient": ConjugateGradient(),
+        "lsmr": LSMR(),
+        "accelerated_gradient": AcceleratedGradient(),
+    },
+)

@@ -29,7 +29,7 @@ from .._arrays import (
     to_device,
 )
 from .._typing import IndexVector, Matrix, Vector
-from ..observation.observation import Observation
+from ..observation import Entries
 
 __all__ = ["EntryEquations", "entry_equations"]
 
@@ -158,12 +158,12 @@ class EntryEquations(NamedTuple):
         return self.left[self.places.left[part]], self.right[self.places.right[part]]
 
 
-def entry_equations(left: Matrix, right: Matrix, observation: Observation) -> EntryEquations:
+def entry_equations(left: Matrix, right: Matrix, entries: Entries) -> EntryEquations:
     """The system of eq. (opt) for the bases ``left`` (n, r1) and ``right`` (m, r2), each equation with its weight."""
-    i, j = observation.i, observation.j
-    weight = np.sqrt(math.prod(observation.shape) / max(len(i), 1) * observation.fit_weights)
+    i, j = entries.i, entries.j
+    weight = np.sqrt(math.prod(entries.shape) / max(len(i), 1) * entries.fit_weights)
     xp = array_namespace(left)
-    values = xp.astype(observation.values, xp.float64)
+    values = xp.astype(entries.values, xp.float64)
     unit = power_of_two(largest(values), values)
     target = values / unit * to_device(weight, left)
     if not is_numpy_array(left):

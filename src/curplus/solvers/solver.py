@@ -11,7 +11,7 @@ from .._arrays import array_namespace, rounding_unit
 from .._typing import Matrix
 from ..exceptions import InvalidArgumentError, TooFewEntriesError
 from ..factorization import Core
-from ..observation.observation import Observation
+from ..observation import Entries
 from .equations import EntryEquations, entry_equations
 
 __all__ = ["CoreSolver", "Found", "Solver", "check_not_negative", "gradient_goal", "norm"]
@@ -20,7 +20,7 @@ __all__ = ["CoreSolver", "Found", "Solver", "check_not_negative", "gradient_goal
 class CoreSolver(Protocol):
     """Whatever finds a core; any object with this method is one."""
 
-    def solve(self, left: Matrix, right: Matrix, observation: Observation) -> Core:
+    def solve(self, left: Matrix, right: Matrix, entries: Entries) -> Core:
         """Core for the bases ``left`` (n, r1) and ``right`` (m, r2)."""
 
 
@@ -45,15 +45,15 @@ class Solver:
         for name in ("ridge", "tol"):
             check_not_negative(getattr(self, name), name=name)
 
-    def solve(self, left: Matrix, right: Matrix, observation: Observation) -> Core:
+    def solve(self, left: Matrix, right: Matrix, entries: Entries) -> Core:
         """Core for the bases ``left`` (n, r1) and ``right`` (m, r2)."""
-        equations = entry_equations(left, right, observation)
+        equations = entry_equations(left, right, entries)
         name, xp = type(self).__name__, array_namespace(left)
         if 0 in equations.shape:
-            residual = norm(equations.target) * _unscale(equations, observation)
+            residual = norm(equations.target) * _unscale(equations, entries)
             return Core(xp.astype(equations.zero(), left.dtype), name, residual, rank=0)
         if not (self.underdetermined or self.ridge):
-            _check_enough(equations.shape, observation.n_entries)
+            _check_enough(equations.shape, len(entries.i))
         goal = gradient_goal(equations, self.tol)
         found = self._solve(equations, goal)
         residual = equations.target - equations.apply(found.Z)
@@ -61,7 +61,7 @@ class Solver:
         return Core(
             Z=xp.astype(found.Z * equations.unit, left.dtype),
             solver=name,
-            residual_norm=norm(residual) * _unscale(equations, observation),
+            residual_norm=norm(residual) * _unscale(equations, entries),
             iterations=found.iterations,
             converged=slope <= 2 * max(goal, _rounding(equations, found.Z)),
             rank=found.rank,
@@ -79,14 +79,14 @@ def check_not_negative(value: Any, *, name: str) -> None:
         raise InvalidArgumentError(f"{name}={value!r} must be a finite number, 0 or more.")
 
 
-def _check_enough(shape: tuple[int, int], entries: int) -> None:
+def _check_enough(shape: tuple[int, int], n_entries: int) -> None:
     needed = math.prod(shape)
-    if entries < needed:
-        lower = math.isqrt(entries)
+    if n_entries < needed:
+        lower = math.isqrt(n_entries)
         instead = f"lower rank to {lower}, " if lower else ""
         raise TooFewEntriesError(
-            f"the core has {needed} unknowns ({shape[0]} x {shape[1]}) but only {entries} entries were observed, so Z "
-            f"is not unique. Observe at least {needed} entries, {instead}or ask for one answer with "
+            f"the core has {needed} unknowns ({shape[0]} x {shape[1]}) but only {n_entries} entries were observed, so "
+            f"Z is not unique. Observe at least {needed} entries, {instead}or ask for one answer with "
             "solver=MinimumNorm()."
         )
 
@@ -104,9 +104,9 @@ def _rounding(equations: EntryEquations, Z: Matrix) -> float:
     return rounding_unit(equations.target) * size**2 * norm(Z)
 
 
-def _unscale(equations: EntryEquations, observation: Observation) -> float:
+def _unscale(equations: EntryEquations, entries: Entries) -> float:
     """Factor from a residual of the scaled equations to one of the values."""
-    return equations.unit / math.sqrt(math.prod(observation.shape) / max(observation.n_entries, 1))
+    return equations.unit / math.sqrt(math.prod(entries.shape) / max(len(entries.i), 1))
 
 
 def norm(x: Any) -> float:

@@ -1,5 +1,5 @@
 """The recommended method, a file for each of its steps."""
 
-from .approximate import approximate
+from .approximate import CrossApproximation, approximate
 
-__all__ = ["approximate"]
+__all__ = ["CrossApproximation", "approximate"]

@@ -1,92 +1,171 @@
 r"""Alternating least squares on everything that was read.
 
-Under noise the best answer lies outside the span of the sampled columns and rows: every scattered entry has something
-to say about its row and its column. With one factor fixed the other is a small least-squares problem for each row,
-:math:`(\sum_j v_j v_j^\top + \lambda I) u_i = \sum_j M_{ij} v_j`, over the entries of that row that were read. All rows
-are solved together.
+Under noise the best approximation lies outside the span of the sampled columns and rows: every scattered entry has
+something to say about its row and its column. With one factor fixed the other is a small least-squares problem for each
+row, :math:`(\sum_j v_j v_j^\top + \lambda I) u_i = \sum_j M_{ij} v_j`, over the entries of that row that were read. All
+rows are solved together.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
 
-from ..._arrays import blocks, column_products
-from ..._typing import IndexVector
-from ...factorization.factorization import Factorization
-from ...observation.observation import Observation
+from ..._arrays import (
+    array_namespace,
+    blocks,
+    column_products,
+    float64,
+    is_numpy_array,
+    scatter_rows,
+    segment_sum,
+    take,
+    to_device,
+    to_numpy,
+)
+from ..._typing import IndexVector, Matrix, Vector
+from ...factorization import Factorization
+from ...observation import Entries, Observation
 from .assemble import leading_part
 
-__all__ = ["Measured", "alternate", "measured"]
-
-FloatArray = NDArray[np.floating[Any]]
+__all__ = ["Measurements", "alternate", "measurements", "solve_rows"]
 
 PAIRS = 64  # products at a time, so that their sums stay near the processor
 ENOUGH = 200_000  # entries that tell the size of the noise to 1 %, or 4 % where its tails are heavy
 
 
-class Measured(NamedTuple):
-    """What was read of a matrix, each place once, arranged by rows."""
+@dataclass(frozen=True, eq=False)
+class Measurements:
+    """What was read of a matrix, each position once, arranged by rows."""
 
-    whole: IndexVector  # (d2,), rows known whole
-    lines: FloatArray  # (d2, m)
-    crossing: IndexVector  # (d1,), columns known whole
-    across: FloatArray  # (n, d1)
-    weights: scipy.sparse.csr_array  # (n, m), of the scattered entries; repeated positions add up
-    values: scipy.sparse.csr_array  # (n, m), weight times value
+    row_index: IndexVector  # (d2,), rows known whole
+    rows: Matrix  # (d2, m)
+    column_index: IndexVector  # (d1,), columns known whole
+    columns: Matrix  # (n, d1)
+    entries: Entries  # elsewhere; weights are relative, repeated positions add up
 
     @property
-    def T(self) -> Measured:
+    def T(self) -> Measurements:
         """The same arranged by columns."""
-        weights, values = (scipy.sparse.csr_array(x.T) for x in (self.weights, self.values))
-        return Measured(self.crossing, self.across.T, self.whole, self.lines.T, weights, values)
+        e = self.entries
+        turned = Entries((e.shape[1], e.shape[0]), e.j, e.i, e.values, weights=e.weights)
+        return Measurements(self.column_index, self.columns.T, self.row_index, self.rows.T, turned)
+
+    def entry_sums(self) -> SparseSums | DeviceSums:
+        """How sums over the entries of each row are formed: by SciPy for NumPy arrays, else where the entries are."""
+        return self._sums
+
+    @cached_property
+    def _sums(self) -> SparseSums | DeviceSums:
+        return (SparseSums if is_numpy_array(self.entries.values) else DeviceSums)(self.entries)
 
 
-def measured(observation: Observation, use: IndexVector) -> Measured:
-    """Sampled lines, and those of the entries ``use`` that lie outside them, weighted by their noise."""
+class SparseSums:
+    """Sums over the entries of each row, as products with sparse matrices."""
+
+    def __init__(self, entries: Entries) -> None:
+        where, shape = (entries.i, entries.j), entries.shape
+        self._weights = scipy.sparse.csr_array((entries.weights, where), shape=shape)
+        self._values = scipy.sparse.csr_array((entries.weights * entries.values, where), shape=shape)
+
+    def of_values(self, V: Matrix) -> Matrix:
+        """Sums of weight times value times the row of ``V``, shape (n, r)."""
+        return self._values @ V
+
+    def of_pairs(self, V: Matrix, a: IndexVector, b: IndexVector) -> Callable[[slice], Matrix]:
+        """For some rows: sums of weight times the products of the columns ``a`` and ``b`` of ``V``."""
+        pairs = [(some, column_products(V, a[some], b[some])) for some in blocks(len(a), 1, most=PAIRS)]
+
+        def sums(part: slice) -> Matrix:
+            weights = self._weights[part].tocsc()  # by columns, a product reads the pairs once
+            total = np.empty((weights.shape[0], len(a)))
+            for some, products in pairs:
+                total[:, some] = weights @ products
+            return total
+
+        return sums
+
+
+class DeviceSums:
+    """Sums over the entries of each row, on the device of the entries."""
+
+    def __init__(self, entries: Entries) -> None:
+        order = np.argsort(entries.i, kind="stable")
+        self._i, self._j = entries.i[order], entries.j[order]
+        self._start = np.searchsorted(self._i, np.arange(entries.shape[0] + 1))
+        self._values = take(entries.values, order, axis=0)
+        self._weights = to_device(np.asarray(entries.weights)[order], entries.values)
+
+    def of_values(self, V: Matrix) -> Matrix:
+        """Sums of weight times value times the row of ``V``, shape (n, r)."""
+        terms = (self._weights * self._values)[:, None] * take(V, self._j, axis=0)
+        return segment_sum(terms, self._i, len(self._start) - 1)
+
+    def of_pairs(self, V: Matrix, a: IndexVector, b: IndexVector) -> Callable[[slice], Matrix]:
+        """For some rows: sums of weight times the products of the columns ``a`` and ``b`` of ``V``."""
+        xp = array_namespace(V)
+
+        def sums(part: slice) -> Matrix:
+            here = slice(int(self._start[part.start]), int(self._start[part.stop]))
+            v = take(V, self._j[here], axis=0)
+            weights, labels = self._weights[here][:, None], self._i[here] - part.start
+            return xp.concat(
+                [
+                    segment_sum(weights * column_products(v, a[some], b[some]), labels, part.stop - part.start)
+                    for some in blocks(len(a), 1, most=PAIRS)
+                ],
+                axis=1,
+            )
+
+        return sums
+
+
+def measurements(observation: Observation, use: IndexVector) -> Measurements:
+    """Sampled rows and columns, and those of the entries ``use`` outside them, weighted by their noise."""
     use = use[observation.outside[use]]
-    where = (observation.i[use], observation.j[use])
-    weight = np.ones(len(use))
+    some = observation.entries.take(use)
+    weights = np.ones(len(use))
     if observation.weights is not None:
-        weight = observation.weights[use] / np.mean(observation.weights)
-    return Measured(
+        weights = observation.weights[use] / np.mean(observation.weights)
+    return Measurements(
         observation.row_index,
-        np.asarray(observation.rows, dtype=np.float64),
+        float64(observation.rows),
         observation.column_index,
-        np.asarray(observation.columns, dtype=np.float64),
-        scipy.sparse.csr_array((weight, where), shape=observation.shape),
-        scipy.sparse.csr_array((weight * observation.values[use], where), shape=observation.shape),
+        float64(observation.columns),
+        Entries(some.shape, some.i, some.j, float64(some.values), weights=weights),
     )
 
 
-def solve_rows(seen: Measured, V: FloatArray, ridge: float) -> FloatArray:
+def solve_rows(measured: Measurements, V: Matrix, ridge: float) -> Matrix:
     """The left factor (n, r) that fits what was read best, for the right factor ``V`` (m, r)."""
+    xp = array_namespace(V)
     r = V.shape[1]
     a, b = np.triu_indices(r)
-    known, whole = V[seen.crossing], V.T @ V
-    pairs = [(some, column_products(V, a[some], b[some])) for some in blocks(len(a), 1, most=PAIRS)]
-    common = column_products(known, a, b).sum(axis=0)
     pair = np.empty((r, r), dtype=np.int64)  # where the product of two columns stands
     pair[a, b] = pair[b, a] = np.arange(len(a))
-    floor = max(ridge, 1e-14 * float(np.trace(whole)) / max(r, 1), np.finfo(float).tiny)  # a row not read stays zero
-    target = seen.values @ V + seen.across @ known
-    target[seen.whole] = seen.lines @ V
-    is_whole = np.zeros(len(target), dtype=bool)
-    is_whole[seen.whole] = True
-    solution: FloatArray = np.empty_like(target)
-    for part in blocks(len(target), r * r):
-        weights = seen.weights[part].tocsc()  # by columns, a product reads the pairs once
-        sums = np.tile(common, (weights.shape[0], 1))
-        for some, products in pairs:
-            sums[:, some] += weights @ products
-        gram = np.take(sums, pair, axis=1)
-        gram[is_whole[part]] = whole
-        gram += floor * np.eye(r)
-        solution[part] = np.linalg.solve(gram, target[part, :, None])[:, :, 0]
-    return solution
+    known, gram_of_rows = take(V, measured.column_index, axis=0), V.T @ V
+    common = xp.sum(column_products(known, a, b), axis=0)
+    trace = float(np.trace(to_numpy(gram_of_rows)))
+    floor = max(ridge, 1e-14 * trace / max(r, 1), np.finfo(float).tiny)  # a row not read stays zero
+    identity = to_device(floor * np.eye(r), V)
+    n = measured.entries.shape[0]
+    is_known = np.zeros(n, dtype=bool)
+    is_known[measured.row_index] = True
+    is_known = to_device(is_known, V)
+    target = measured.entry_sums().of_values(V) + measured.columns @ known
+    target = xp.where(is_known[:, None], scatter_rows(measured.rows @ V, measured.row_index, n), target)
+    sums = measured.entry_sums().of_pairs(V, a, b)
+    parts = []
+    for part in blocks(n, r * r):
+        gram = xp.reshape(take(common + sums(part), pair.reshape(-1), axis=1), (part.stop - part.start, r, r))
+        gram = xp.where(is_known[part][:, None, None], gram_of_rows[None, :, :], gram) + identity
+        parts.append(xp.linalg.solve(gram, target[part, :, None])[:, :, 0])
+    return xp.concat(parts)
 
 
 def alternate(
@@ -116,14 +195,13 @@ def alternate(
     tol : float, default 1e-5
         Stop when a sweep improves the mean squared misfit on ``check`` by less than this fraction.
     """
-    by_rows = measured(observation, use)
+    by_rows = measurements(observation, use)
     by_columns = by_rows.T
-    root = np.sqrt(np.diag(start.core.Z))
-    left, right = start.left.vectors * root, start.right.vectors * root
-    best, least = start, _misfit(start.entries, observation, check)
     some = use if len(use) <= ENOUGH else use[np.random.default_rng(0).integers(len(use), size=ENOUGH)]
+    left, right = _balanced(start)
+    best, least = start, _misfit(start.entries, observation, check)
     for _ in range(max_sweeps):
-        noise = _misfit(lambda i, j: np.einsum("tk,tk->t", left[i], right[j]), observation, some)  # noqa: B023
+        noise = _misfit(_product_at(left, right), observation, some)
         left = solve_rows(by_rows, right, noise / _variance(left))
         right = solve_rows(by_columns, left, noise / _variance(right))
         now = leading_part(left, right, start.rank)
@@ -131,16 +209,32 @@ def alternate(
         if not error < least * (1 - tol):
             break
         best, least = now, error
-        root = np.sqrt(np.diag(now.core.Z))
-        left, right = now.left.vectors * root, now.right.vectors * root
+        left, right = _balanced(now)
     return best
 
 
-def _variance(factor: FloatArray) -> float:
-    return max(float(np.mean(factor**2)), np.finfo(float).tiny)
+def _balanced(approximation: Factorization) -> tuple[Matrix, Matrix]:
+    """Two factors of equal size, for a diagonal core."""
+    Z = approximation.core.Z
+    root = to_device(np.sqrt(np.diag(to_numpy(Z))), Z)
+    return approximation.left.vectors * root, approximation.right.vectors * root
+
+
+def _product_at(left: Matrix, right: Matrix) -> Callable[[IndexVector, IndexVector], Vector]:
+    def entries(i: IndexVector, j: IndexVector) -> Vector:
+        return array_namespace(left).vecdot(take(left, i, axis=0), take(right, j, axis=0))
+
+    return entries
+
+
+def _variance(factor: Matrix) -> float:
+    return max(float(array_namespace(factor).mean(factor**2)), np.finfo(float).tiny)
 
 
 def _misfit(entries: Any, observation: Observation, which: IndexVector) -> float:
     """Mean squared misfit on some of the entries, by their weights."""
-    errors = observation.values[which] - entries(observation.i[which], observation.j[which])
-    return float(np.average(errors**2, weights=observation.fit_weights[which])) if len(which) else 0.0
+    if not len(which):
+        return 0.0
+    some, weights = observation.entries.take(which), observation.entries.fit_weights[which]
+    errors = to_numpy(some.values) - to_numpy(entries(some.i, some.j))
+    return float(np.average(errors**2, weights=weights))

@@ -1,0 +1,101 @@
+"""How to choose scattered entries, once the rows and columns have been read: one small object per rule."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+
+from .._arrays import to_numpy
+from .._registry import Registry
+from .._typing import IndexVector, Matrix, Vector
+from .._validation import check_count
+from ..exceptions import InvalidArgumentError
+from ..factorization import leading_basis
+from ..observation import Observation
+from ..observation.plan import distinct_others
+from .scores import leverage_scores
+from .strategies import scaled
+
+__all__ = ["ENTRY_STRATEGIES", "EntryDraws", "EntryStrategy", "ProductLeverage", "UniformEntries"]
+
+
+class EntryDraws(NamedTuple):
+    """Positions to read one by one."""
+
+    i: IndexVector  # (n_entries,)
+    j: IndexVector
+    probabilities: Vector | None = None  # chance of each position in one draw, None if all were alike
+
+
+@runtime_checkable
+class EntryStrategy(Protocol):
+    """A way to choose scattered entries. Any object with this method is one."""
+
+    def draw(self, observation: Observation, count: int, rng: np.random.Generator) -> EntryDraws:
+        """Positions of ``count`` entries, for an observation that has its rows and columns."""
+
+
+@dataclass(frozen=True)
+class UniformEntries:
+    """Every position is as likely as any other, as in the paper; no position of a uniform sample is drawn again."""
+
+    def draw(self, observation: Observation, count: int, rng: np.random.Generator) -> EntryDraws:
+        n, m = observation.shape
+        entries = observation.entries
+        known = np.unique(entries.flat_index) if entries.probabilities is None else entries.flat_index[:0]
+        flat = distinct_others(rng, n * m, count, known)
+        return EntryDraws(flat // m, flat % m)
+
+
+@dataclass(frozen=True)
+class ProductLeverage:
+    r"""Entries drawn where they matter to the core.
+
+    .. math:: \pi_{ij} = \frac{\|u_i\|^2}{r_1} \frac{\|v_j\|^2}{r_2}
+
+    are the leverage scores of the regression for the core: with them the incoherence drops out of the theory. The draws
+    are independent, with replacement, so these are the exact ``probabilities`` of the observation.
+
+    Parameters
+    ----------
+    rank : int, optional
+        How many leading directions of the columns and rows count; all they span if left out.
+    uniform_share : float, default 0.0
+        Share of the entries drawn uniformly, from 0 to 1: pi becomes a mixture, as exactly known. Above 0 every
+        position has a chance, as an estimate of the error at all positions needs.
+    """
+
+    rank: int | None = None
+    uniform_share: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.rank is not None:
+            check_count(self.rank, name="rank", at_least=1)
+        if not 0.0 <= self.uniform_share <= 1.0:
+            raise InvalidArgumentError(f"uniform_share={self.uniform_share!r} is not a share. Give a number in [0, 1].")
+
+    def draw(self, observation: Observation, count: int, rng: np.random.Generator) -> EntryDraws:
+        n, m = observation.shape
+        share = self.uniform_share
+        p, q = _row_chances(observation.columns, self.rank), _row_chances(observation.rows.T, self.rank)
+        uniform = rng.random(count) < share
+        i = np.where(uniform, rng.integers(n, size=count), rng.choice(n, size=count, p=p))
+        j = np.where(uniform, rng.integers(m, size=count), rng.choice(m, size=count, p=q))
+        return EntryDraws(i, j, (1 - share) * p[i] * q[j] + share / (n * m))
+
+
+def _row_chances(sample: Matrix, rank: int | None) -> Vector:
+    """Leverage of each row in the leading directions of a sample, as chances; equal ones if it spans nothing."""
+    x = scaled(sample)
+    scores = to_numpy(leverage_scores(leading_basis(x, min(rank or min(x.shape), *x.shape)).vectors))
+    return scores / scores.sum() if scores.sum() > 0 else np.full(len(scores), 1.0 / len(scores))
+
+
+#: The strategies for entries by name. A new one is a new row.
+ENTRY_STRATEGIES: Registry[EntryStrategy] = Registry(
+    "entry_strategy",
+    "draw(observation, count, rng)",
+    {"uniform": UniformEntries(), "product_leverage": ProductLeverage()},
+)

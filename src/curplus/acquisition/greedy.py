@@ -1,0 +1,129 @@
+"""Taking columns one after the other, each time the best one for what those taken leave over."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from .._arrays import array_namespace, small_svd, take, to_device
+from .._typing import IndexVector, Matrix, Vector
+from .scores import dense, squared_norms
+
+__all__ = ["ResidualColumns"]
+
+FLOOR = 1e-10  # a residual below this share of the largest squared norm is rounding (float32 included)
+TIE = 1e-6  # scores that differ by this fraction may differ by rounding alone
+
+
+class ResidualColumns:
+    r"""What is left of the columns of a sample, once the span of some of them is taken out.
+
+    With :math:`Q` an orthonormal basis of the columns taken and :math:`e_j = a_j - QQ^\top a_j` the residual of a
+    column, the :attr:`residual_norms` are :math:`\|e_j\|^2` and :meth:`explained` is
+    :math:`\|E^\top e_j\|^2 / \|e_j\|^2`, by how much the sum of squares of all residuals falls if column j is taken.
+    The first picks outliers, the second picks one of many alike.
+
+    Parameters
+    ----------
+    sample : array or sparse matrix of shape (d, m)
+        The columns to choose from, in the d rows that are known.
+    taken : array of shape (t,), optional
+        Columns whose span is taken out, and which cannot be picked again.
+    excluded : array, optional
+        Further columns that cannot be picked.
+
+    Notes
+    -----
+    Each column that is taken costs O(d m), or one product with a sparse sample. Residuals are never stored: with
+    :math:`q` the next basis vector, all numbers follow from :math:`q^\top A`.
+    """
+
+    def __init__(self, sample: Any, taken: IndexVector | None = None, excluded: IndexVector | None = None) -> None:
+        none = np.empty(0, dtype=np.int64)
+        taken, excluded = none if taken is None else taken, none if excluded is None else excluded
+        norms = squared_norms(sample)
+        self._xp, self._sample = array_namespace(norms), sample
+        self._basis = _range_of(sample[:, taken] if scipy.sparse.issparse(sample) else take(sample, taken, axis=1))
+        self.residual_norms: Vector = norms - squared_norms(self._basis.T @ sample)
+        self._floor = FLOOR * float(self._xp.max(norms)) if norms.shape[0] else 0.0
+        free = np.ones(norms.shape[0], dtype=bool)
+        free[taken] = free[excluded] = False
+        self._free = to_device(free, norms)
+        self._gram: Matrix | None = None  # E @ E.T, (d, d)
+        self._captured: Vector = norms  # || E.T @ e_j ||**2, once the Gram matrix is there
+
+    @property
+    def selectable(self) -> Vector:
+        """Columns that can be picked and have something left beyond rounding."""
+        return self._free & (self.residual_norms > self._floor)
+
+    def norms(self) -> Vector:
+        """Score of the column whose residual is largest."""
+        return self.residual_norms
+
+    def explained(self, ridge: float = 0.0) -> Vector:
+        """By how much the squares of all residuals fall if a column is taken; meaningless where not selectable.
+
+        With a ``ridge``, a share of the mean residual, columns of mere noise do not win because they happen to point
+        where the others do.
+        """
+        xp = self._xp
+        if self._gram is None:
+            gram = dense(self._sample @ self._sample.T)
+            gram = gram - self._basis @ (self._basis.T @ gram)
+            self._gram = gram - (gram @ self._basis) @ self._basis.T
+            self._captured = xp.sum((self._gram @ self._sample) * dense(self._sample), axis=0)
+        selectable = self.selectable
+        count = int(xp.count_nonzero(selectable))
+        if not count:
+            return self._captured
+        norms = xp.where(selectable, self.residual_norms, xp.ones_like(self.residual_norms))
+        mean = (float(xp.sum(norms)) - (norms.shape[0] - count)) / count
+        return self._captured / (norms + ridge * mean)
+
+    def pick(self, count: int, score: Callable[[], Vector]) -> list[int]:
+        """Take up to ``count`` columns, each time the selectable one with the best score; fewer when none is left.
+
+        Of scores that differ by one in a million, which may be rounding, the one with the larger residual wins: where
+        all residuals are parallel, each explains the same.
+        """
+        xp = self._xp
+        picked: list[int] = []
+        lowest = xp.full_like(self.residual_norms, -math.inf)
+        while len(picked) < count and bool(xp.any(selectable := self.selectable)):
+            scores = xp.where(selectable, score(), lowest)
+            best = float(xp.max(scores))
+            ties = scores >= best - TIE * abs(best)
+            j = int(xp.argmax(xp.where(ties, self.residual_norms, lowest)))
+            self._take(j)
+            picked.append(j)
+        return picked
+
+    def _take(self, j: int) -> None:
+        xp = self._xp
+        e = dense(self._sample[:, [j]])[:, 0] if scipy.sparse.issparse(self._sample) else self._sample[:, j]
+        for _ in range(2):  # once more for orthogonality to rounding
+            e = e - self._basis @ (self._basis.T @ e)
+        q = e / xp.linalg.vector_norm(e)
+        along = q @ self._sample
+        self.residual_norms = self.residual_norms - along**2
+        if self._gram is not None:
+            towards = self._gram @ q
+            weight = float(q @ towards)
+            self._captured = self._captured - 2 * along * (towards @ self._sample) + weight * along**2
+            step = towards[:, None] * q[None, :]
+            self._gram = self._gram - step - step.T + weight * (q[:, None] * q[None, :])
+        self._basis = xp.concat([self._basis, q[:, None]], axis=1)
+        self._free[j] = False
+
+
+def _range_of(sample: Any) -> Matrix:
+    """Orthonormal basis of the span of the columns of a sample, to rounding."""
+    U, s, _ = small_svd(dense(sample))
+    xp = array_namespace(s)
+    largest = float(xp.max(s)) if s.shape[0] else 0.0
+    return U[:, : int(xp.count_nonzero(s > math.sqrt(FLOOR) * largest))]

@@ -1,0 +1,142 @@
+"""The error of an approximation where the matrix was read, and the part of the matrix where it is not known."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._arrays import array_namespace, float64, index_table, to_device, to_numpy
+from .._typing import IndexVector, Matrix, Vector
+from ..factorization import Factorization
+from ..observation import Observation
+
+__all__ = ["Residual", "spectral_norm"]
+
+FloatArray = NDArray[np.floating[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Residual:
+    """The error ``E = M - approximation`` where M was read. Squares are in units of ``unit**2``."""
+
+    approximation: Factorization
+    observation: Observation
+
+    @property
+    def unit(self) -> float:
+        """The largest magnitude that was read, so that squares stay in range."""
+        return self.observation.magnitude or 1.0
+
+    @property
+    def n_rest(self) -> int:
+        """Number of positions outside the sampled rows and columns."""
+        o = self.observation
+        return (o.shape[0] - o.n_rows) * (o.shape[1] - o.n_columns)
+
+    @cached_property
+    def row_errors(self) -> Matrix:
+        """Errors on the sampled rows, shape (d2, m)."""
+        o = self.observation
+        return (float64(o.rows) - float64(self.approximation.rows(o.row_index))) / self.unit
+
+    @cached_property
+    def column_errors(self) -> Matrix:
+        """Errors on the sampled columns, shape (n, d1)."""
+        o = self.observation
+        return (float64(o.columns) - float64(self.approximation.columns(o.column_index))) / self.unit
+
+    @cached_property
+    def row_squares(self) -> Vector:
+        """Squared errors on the sampled rows, one after the other."""
+        return _flat(self.row_errors**2)
+
+    @cached_property
+    def column_squares(self) -> Vector:
+        """Squared errors on the sampled columns, one after the other."""
+        return _flat(self.column_errors**2)
+
+    @cached_property
+    def unread_row(self) -> Vector:
+        """Which rows were not read whole, shape (n,)."""
+        o = self.observation
+        return to_device(index_table(o.row_index, o.shape[0]) < 0, o.columns)
+
+    @cached_property
+    def known_error(self) -> float:
+        """Sum of squared errors on the sampled rows and columns."""
+        return self._cross_sum(self.row_errors, self.column_errors)
+
+    @cached_property
+    def known_matrix(self) -> float:
+        """Sum of squares of the matrix there."""
+        o = self.observation
+        return self._cross_sum(float64(o.rows) / self.unit, float64(o.columns) / self.unit)
+
+    def matrix_norm(self) -> float:
+        """Estimate of the norm of the matrix, in units: outside rows and columns, from the entries there if any."""
+        o = self.observation
+        where = np.flatnonzero(o.outside)
+        if len(where):
+            values = self._values(where)
+            weights = o.entries.importance_weights[where]
+            return math.sqrt(self.known_matrix + self.n_rest * float(np.average(values**2, weights=weights)))
+        n_read = math.prod(o.shape) - self.n_rest
+        return math.sqrt(self.known_matrix * math.prod(o.shape) / n_read) if n_read else math.nan
+
+    @cached_property
+    def spectral_norm(self) -> float:
+        """The larger spectral norm of the error on the sampled rows and on the columns; a bound from below."""
+        return max(spectral_norm(self.row_errors), spectral_norm(self.column_errors)) * self.unit
+
+    def squares_at(self, which: IndexVector) -> FloatArray:
+        """Squared errors at some of the scattered entries, on the host."""
+        o = self.observation
+        guess = to_numpy(self.approximation.entries(o.i[which], o.j[which]))
+        squares: FloatArray = (self._values(which) - guess / self.unit) ** 2
+        return squares
+
+    def held_out(self) -> IndexVector:
+        """Records outside the rows and columns that the fit did not use; each position once if all were as likely."""
+        o, held = self.observation, self.approximation.held_out
+        held = held[o.outside[held]]
+        return held if o.probabilities is not None else self.once(held)
+
+    def fitted(self, held: IndexVector) -> IndexVector:
+        """Records outside the rows and columns that the fit used; each position once, and none that was held out."""
+        o = self.observation
+        free = o.outside.copy()
+        free[self.approximation.held_out] = False
+        others = self.once(np.flatnonzero(free))
+        if not o.entries.has_repeats:
+            return others
+        place = o.entries.flat_index
+        return others[~np.isin(place[others], place[held])]
+
+    def once(self, which: IndexVector) -> IndexVector:
+        """Some records, each position once."""
+        return which[self.observation.entries.take(which).unique()] if self.observation.entries.has_repeats else which
+
+    def _values(self, which: IndexVector) -> FloatArray:
+        values: FloatArray = to_numpy(self.observation.values)[which].astype(np.float64) / self.unit
+        return values
+
+    def _cross_sum(self, rows: Matrix, columns: Matrix) -> float:
+        """Sum of squares on rows and columns, those where they intersect once."""
+        xp = array_namespace(rows)
+        by_row = xp.sum(columns**2, axis=1)
+        return float(xp.sum(rows**2)) + float(xp.sum(xp.where(self.unread_row, by_row, xp.zeros_like(by_row))))
+
+
+def spectral_norm(x: Matrix) -> float:
+    """Spectral norm of a matrix with one short side, from its small Gram matrix."""
+    gram = to_numpy(x @ x.T if x.shape[0] <= x.shape[1] else x.T @ x)
+    return math.sqrt(max(float(np.linalg.eigvalsh(gram)[-1]), 0.0)) if gram.size else 0.0
+
+
+def _flat(x: Matrix) -> Vector:
+    return array_namespace(x).reshape(x, (-1,))

@@ -1,0 +1,53 @@
+"""How many directions the approximation has, where the user does not say."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._arrays import array_namespace, numerical_rank, to_numpy
+from ..._validation import check_count
+from ...exceptions import InvalidArgumentError
+from ...observation import Observation
+
+__all__ = ["RankChoice", "choose_rank"]
+
+
+class RankChoice(NamedTuple):
+    """A rank, and why it was taken."""
+
+    rank: int
+    reason: str  # "{axis}" stands for the axis
+    axis: str = ""
+
+
+def choose_rank(observation: Observation, rank: int | None) -> RankChoice:
+    """The rank that was asked for; else from the singular values of the sampled columns and rows."""
+    if rank is not None:
+        return RankChoice(check_count(rank, name="rank", at_least=1), "asked for")
+    samples = {"columns": observation.columns, "rows": observation.rows.T}
+    spectra = {axis: _singular_values(x) for axis, x in samples.items() if x.shape[1]}
+    if not spectra:
+        raise InvalidArgumentError("rank is needed where no rows and no columns were read. Give rank=...")
+    ranks = {axis: numerical_rank(s, samples[axis].shape) for axis, s in spectra.items()}
+    deficient = [axis for axis, s in spectra.items() if ranks[axis] < len(s)]
+    if deficient:
+        axis = min(deficient, key=lambda axis: ranks[axis])
+        return RankChoice(max(1, ranks[axis]), "the sampled {axis} have no more independent directions", axis)
+    axis = max(spectra, key=lambda axis: len(spectra[axis]))
+    found = min(_above_noise(spectra[axis], samples[axis].shape), *(len(s) for s in spectra.values()))
+    why = "as many singular values of the sampled {axis} exceed a multiple of their median"
+    return RankChoice(max(1, found), why, axis)
+
+
+def _singular_values(x: Any) -> NDArray[Any]:
+    return to_numpy(array_namespace(x).linalg.svdvals(x))
+
+
+def _above_noise(s: NDArray[Any], shape: tuple[int, int]) -> int:
+    """How many singular values exceed the optimal hard threshold for noise of unknown size (Gavish, Donoho 2014)."""
+    beta = min(shape) / max(shape)
+    threshold = (0.56 * beta**3 - 0.95 * beta**2 + 1.82 * beta + 1.43) * float(np.median(s))
+    return int(np.count_nonzero(s > threshold))

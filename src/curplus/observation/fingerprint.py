@@ -1,0 +1,61 @@
+"""What tells one sample from another: where it was read, and some of what was read."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from .._arrays import gather, take, to_numpy
+from .._typing import IndexVector, Vector
+
+if TYPE_CHECKING:
+    from .observation import Observation
+
+__all__ = ["Fingerprint", "fingerprint"]
+
+PROBES = 64  # values of each part that are looked at; a whole part may lie on another device
+
+
+class Fingerprint(NamedTuple):
+    """Digests of the parts of a sample, such that those of the transposed sample are the same in another order."""
+
+    columns: str
+    rows: str
+    i: str
+    j: str
+    values: str
+
+    @property
+    def T(self) -> Fingerprint:
+        """The fingerprint of the transposed sample."""
+        return Fingerprint(self.rows, self.columns, self.j, self.i, self.values)
+
+
+def fingerprint(observation: Observation) -> Fingerprint:
+    """All positions, and up to 64 values of the columns, rows and entries each."""
+    o = observation
+    n, m = o.shape
+    column, down = _spread(o.n_columns), _spread(n, o.n_columns)
+    row, along = _spread(o.n_rows), _spread(m, o.n_rows)
+    some = np.linspace(0, max(o.n_entries - 1, 0), min(PROBES, o.n_entries)).astype(np.int64)
+    return Fingerprint(
+        _digest(n, o.column_index, to_numpy(gather(o.columns, down, column))),
+        _digest(m, o.row_index, to_numpy(gather(o.rows, row, along))),
+        _digest(n, o.i),
+        _digest(m, o.j),
+        _digest(o.n_entries, to_numpy(take(o.values, some, axis=0))),
+    )
+
+
+def _spread(size: int, count: int = 1) -> IndexVector:
+    """Positions in ``range(size)``, evenly spread; none if there is nothing to look at."""
+    return np.linspace(0, size - 1, PROBES if size and count else 0).astype(np.int64)
+
+
+def _digest(size: int, *arrays: Vector) -> str:
+    digest = hashlib.blake2b(str(size).encode(), digest_size=8)
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
