@@ -303,9 +303,9 @@ def test_published_and_compact_files_give_the_same_bits(data_dir, tmp_path, name
 # Synthetic matrices
 
 MADE = {
-    "low rank": lambda rng=0: datasets.make_low_rank(30, 20, 3, rng),
-    "spectrum": lambda rng=0: datasets.make_spectrum(30, 20, [3.0, 2.0, 1.0], rng=rng),
-    "coherent spectrum": lambda rng=0: datasets.make_spectrum(30, 20, [3.0, 2.0, 1.0], coherence=0.8, rng=rng),
+    "low rank": lambda rng=0: datasets.make_low_rank((30, 20), 3, rng=rng),
+    "spectrum": lambda rng=0: datasets.make_spectrum((30, 20), [3.0, 2.0, 1.0], rng=rng),
+    "coherent spectrum": lambda rng=0: datasets.make_spectrum((30, 20), [3.0, 2.0, 1.0], coherence=0.8, rng=rng),
 }
 
 
@@ -333,7 +333,7 @@ def test_same_seed_same_bits(make):
 
 
 def test_factors_of_a_low_rank_matrix_are_independent_gaussians():
-    source = datasets.make_low_rank(4000, 3000, 5, rng=1)
+    source = datasets.make_low_rank((4000, 3000), 5, rng=1)
     for factor in (source.left, source.right):
         assert abs(factor.mean()) < 0.03
         assert abs(factor.std() - 1) < 0.03
@@ -342,7 +342,7 @@ def test_factors_of_a_low_rank_matrix_are_independent_gaussians():
 
 
 def test_a_low_rank_matrix_is_recovered_from_a_few_of_its_entries():
-    source = datasets.make_low_rank(300, 200, 4, rng=0)
+    source = datasets.make_low_rank((300, 200), 4, rng=0)
     seen = curplus.observe(source, n_columns=8, n_rows=8, n_entries=100, rng=0)
     assert np.allclose(curplus.cur_plus(seen, rank=4).to_array(), source.to_array())
 
@@ -351,20 +351,20 @@ def test_a_low_rank_matrix_is_recovered_from_a_few_of_its_entries():
 @pytest.mark.parametrize(("n", "m", "k"), [(40, 30, 6), (30, 40, 30), (20, 20, 20), (5, 1, 1), (3, 2, 2)])
 def test_the_spectrum_is_the_one_asked_for(n, m, k, coherence):
     s = 0.9 ** np.arange(k)
-    source = datasets.make_spectrum(n, m, s, coherence=coherence, rng=0)
+    source = datasets.make_spectrum((n, m), s, coherence=coherence, rng=0)
     assert np.allclose(np.linalg.svd(source.to_array(), compute_uv=False)[:k], s)
 
 
 @pytest.mark.parametrize("coherence", [0.5, 0.8, 1.0])
 def test_the_coherence_is_the_one_asked_for_at_every_leading_rank(coherence):
-    source = datasets.make_spectrum(200, 300, 0.9 ** np.arange(10), coherence=coherence, rng=0)
+    source = datasets.make_spectrum((200, 300), 0.9 ** np.arange(10), coherence=coherence, rng=0)
     U, _, Vt = np.linalg.svd(source.to_array(), full_matrices=False)
     for r in (1, 4, 10):
         assert incoherence(U[:, :r], Vt[:r].T) == pytest.approx(300 * coherence / r)
 
 
 def test_without_a_coherence_the_matrix_is_incoherent():
-    source = datasets.make_spectrum(200, 300, np.ones(10), rng=0)
+    source = datasets.make_spectrum((200, 300), np.ones(10), rng=0)
     U, _, Vt = np.linalg.svd(source.to_array(), full_matrices=False)
     assert incoherence(U[:, :10], Vt[:10].T) < 5
 
@@ -372,15 +372,15 @@ def test_without_a_coherence_the_matrix_is_incoherent():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: datasets.make_low_rank(5, 4, 5), "rank=5 but the matrix has only 4"),
-        (lambda: datasets.make_low_rank(0, 4, 1), "n=0 is too small"),
-        (lambda: datasets.make_low_rank(5, 4.5, 1), "m=4.5 is not a whole number"),
-        (lambda: datasets.make_spectrum(5, 4, [1.0] * 5), r"shape \(5,\). Give a list of 1 to 4"),
-        (lambda: datasets.make_spectrum(5, 4, []), r"shape \(0,\). Give a list of 1 to 4"),
-        (lambda: datasets.make_spectrum(5, 4, [1.0, 2.0]), "finite, not negative and descending"),
-        (lambda: datasets.make_spectrum(5, 4, [1.0, -2.0]), "finite, not negative and descending"),
-        (lambda: datasets.make_spectrum(5, 4, [np.nan]), "finite, not negative and descending"),
-        (lambda: datasets.make_spectrum(5, 4, [1.0], coherence=2), "coherence=2 is a share of the whole"),
+        (lambda: datasets.make_low_rank((5, 4), 5), "rank=5 but the matrix has only 4"),
+        (lambda: datasets.make_low_rank((0, 4), 1), r"shape\[0\]=0 is too small"),
+        (lambda: datasets.make_low_rank((5, 4.5), 1), r"shape\[1\]=4.5 is not a whole number"),
+        (lambda: datasets.make_spectrum((5, 4), [1.0] * 5), r"shape \(5,\). Give a list of 1 to 4"),
+        (lambda: datasets.make_spectrum((5, 4), []), r"shape \(0,\). Give a list of 1 to 4"),
+        (lambda: datasets.make_spectrum((5, 4), [1.0, 2.0]), "finite, not negative and descending"),
+        (lambda: datasets.make_spectrum((5, 4), [1.0, -2.0]), "finite, not negative and descending"),
+        (lambda: datasets.make_spectrum((5, 4), [np.nan]), "finite, not negative and descending"),
+        (lambda: datasets.make_spectrum((5, 4), [1.0], coherence=2), "coherence=2 is a share of the whole"),
     ],
 )
 def test_a_matrix_that_cannot_be_made_is_refused(call, message):

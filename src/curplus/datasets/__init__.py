@@ -12,12 +12,11 @@ from .farm_ads import load_farm_ads
 from .folders import locate
 from .gisette import load_gisette
 from .kos import load_kos
-from .low_rank import make_low_rank
 from .mnist_test import load_mnist_test
 from .movielens_100k import load_movielens_100k
 from .photograph import sample_photograph
 from .registry import CARDS, load
-from .spectrum import make_spectrum
+from .synthetic import make_low_rank, make_spectrum
 from .tdt2 import load_tdt2
 
 __all__ = [

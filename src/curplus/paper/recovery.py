@@ -93,7 +93,7 @@ class Trial(NamedTuple):
     def draw(cls, study: Recovery, n: int, rank: int, number: int) -> Trial:
         """One of the matrices of a size and rank."""
         rng = np.random.default_rng([study.seed, n, rank, number])
-        matrix = make_low_rank(n, n, rank, rng)
+        matrix = make_low_rank((n, n), rank, rng=rng)
         lines, size = min(n, study.ample_columns * rank), min(n * n, study.ample_entries * rank**2)
         columns, rows = rng.permutation(n)[:lines], rng.permutation(n)[:lines]
         return cls(matrix, columns, rows, rng.permutation(distinct(rng, n * n, size)))
