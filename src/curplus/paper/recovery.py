@@ -27,7 +27,7 @@ from ..theory import distinct_entries
 from .cells import Cell
 from .tables import Row, Rows
 
-__all__ = ["PAPER", "QUICK", "Recovery"]
+__all__ = ["PAPER", "QUICK", "Recovery", "relative_error"]
 
 
 @dataclass(frozen=True)
@@ -108,8 +108,8 @@ class Trial(NamedTuple):
 
 def relative_error(matrix: FactoredSource, approx: Factorization) -> float:
     r""":math:`\|M - \hat M\|_F / \|M\|_F` from the factors: the triangles of their QR factorizations have the norms."""
-    left = np.hstack([matrix.left, approx.left.vectors @ -approx.core.Z])
-    right = np.hstack([matrix.right.T, approx.right.vectors])
+    left = np.hstack([matrix.left, approx.left.vectors @ -approx.core.Z], dtype=np.float64)
+    right = np.hstack([matrix.right.T, approx.right.vectors], dtype=np.float64)
     difference = np.linalg.qr(left).R @ np.linalg.qr(right).R.T
     return float(np.linalg.norm(difference) / np.linalg.norm(matrix.singular_values()))
 
