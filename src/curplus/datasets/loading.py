@@ -70,8 +70,8 @@ def loader(card: Card) -> Callable[..., Dataset | Ratings]:
     load_it.__name__ = load_it.__qualname__ = f"load_{card.name}"
     n, m = card.shape
     load_it.__doc__ = (
-        f"{card.title}, {n:,} {card.rows} x {m:,} {card.columns}.\n\n{card.origin} {card.notes}\n\n"
-        "The folder ``data_home`` and the errors are those of :func:`curplus.datasets.load`."
+        f"{card.title}, {n:,} {card.rows} x {m:,} {card.columns}.\n\n{card.origin} {card.notes}".rstrip()
+        + "\n\nThe folder ``data_home`` and the errors are those of :func:`curplus.datasets.load`."
     )
     return load_it
 
