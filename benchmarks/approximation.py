@@ -9,9 +9,8 @@ installed (pip install cmfrec).
 import argparse
 import os
 import time
-from pathlib import Path
 
-from common import seconds, versions  # isort: skip
+from common import paper_entries, seconds, versions  # isort: skip
 
 import numpy as np
 import scipy.sparse
@@ -20,15 +19,7 @@ import curplus
 from curplus import metrics
 
 RANK, N_COLUMNS, N_ROWS = 10, 50, 250
-FILES = {"Dexter": "dexter", "Farm Ads": "farm_ads", "TDT2": "tdt2", "KOS": "kos", "MNIST": "mnist_t10k"}
-
-
-def load(folder: Path, name: str):
-    """A data set with at least as many rows as columns, and the paper's number of entries for it."""
-    M = scipy.sparse.load_npz(folder / f"{FILES[name]}.npz").astype(float)
-    M = scipy.sparse.csr_array(M if M.shape[0] >= M.shape[1] else M.T)
-    n, m = M.shape
-    return M, min(round(n * m * RANK**2 / M.nnz), n * m)
+DATA = {"Dexter": "dexter", "Farm Ads": "farm_ads", "TDT2": "tdt2", "KOS": "kos", "MNIST": "mnist_test"}
 
 
 def errors(target, answer):
@@ -38,14 +29,15 @@ def errors(target, answer):
     )
 
 
-def real(folder: Path, seeds: int) -> None:
+def real(folder: str, seeds: int) -> None:
     print(
         f"\nReal data, uniform samples: rank {RANK}, {N_COLUMNS} columns, {N_ROWS} rows, Omega_0 entries, {seeds} draws"
     )
     print("| data | method | mean l_F | mean l_s | worst l_F | l_F / CUR-F | l_s / CUR-F |")
     print("|---|---|---|---|---|---|---|")
-    for name in FILES:
-        M, n_entries = load(folder, name)
+    for name, data_set in DATA.items():
+        M = curplus.datasets.load(data_set, data_home=folder).matrix
+        n_entries = paper_entries(M.shape, M.nnz, RANK)
         target = metrics.ReferenceMatrix(M)
         found: dict[str, list[tuple[float, float]]] = {}
         for seed in range(seeds):
@@ -144,6 +136,6 @@ if __name__ == "__main__":
         noise(options.seeds)
     if "real" in options.parts:
         if options.data:
-            real(Path(options.data), options.seeds)
+            real(options.data, options.seeds)
         else:
             print("Real data: give --data or set CURPLUS_DATA")

@@ -25,13 +25,11 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import NamedTuple
 
 from common import versions  # isort: skip
 
 import numpy as np
-import scipy.sparse
 from sklearn.datasets import load_digits
 
 import curplus
@@ -60,7 +58,7 @@ def cases(folder: str | None) -> Iterator[Case]:
     yield Case("power law", (U / np.arange(1, 301)) @ V.T, 10, 20, 60, 1500)
     digits = load_digits().data
     if folder:
-        digits = scipy.sparse.load_npz(Path(folder) / "mnist_t10k.npz").toarray()[:2000].astype(float)
+        digits = curplus.datasets.load("mnist_test", data_home=folder).matrix[:2000].toarray()
     yield Case("digits", digits, 10, 20, 100, 3000)
     yield Case("Laplace noise", signal + rng.laplace(scale=0.3, size=shape), *size)
     yield Case("Student noise, t(5)", signal + 0.5 * rng.standard_t(5, shape), *size)
@@ -145,7 +143,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--draws", type=int, default=200)
     parser.add_argument("--data", default=os.environ.get("CURPLUS_DATA"))
-    parser.add_argument("--evidence", nargs="+", default=list(EVIDENCE), report=list(EVIDENCE))
+    parser.add_argument("--evidence", nargs="+", default=list(EVIDENCE), choices=list(EVIDENCE))
     parser.add_argument("--only", nargs="+", default=[""], help="names of matrices, or the beginnings of them")
     options = parser.parse_args()
     print(versions())

@@ -16,38 +16,10 @@ import sklearn
 import curplus
 
 
-class LowRankSource:
-    """The matrix ``left @ right.T``, read in part and never formed."""
-
-    def __init__(self, left, right):
-        self.left, self.right = left, right
-        self.shape = (len(left), len(right))
-        self.dtype = left.dtype
-
-    def rows(self, index):
-        return self.left[index] @ self.right.T
-
-    def columns(self, index):
-        return self.left @ self.right[index].T
-
-    def entries(self, i, j):
-        return np.einsum("tk,tk->t", self.left[i], self.right[j])
-
-    def relative_error(self, approx: curplus.Factorization) -> float:
-        """Relative Frobenius error of an answer, in factored form and to rounding."""
-        left = np.hstack([self.left, approx.left.vectors @ approx.core.Z]).astype(np.float64)
-        right = np.hstack([self.right, -approx.right.vectors]).astype(np.float64)
-        error, norm = (
-            np.linalg.norm(np.linalg.qr(x, mode="r") @ np.linalg.qr(y, mode="r").T)
-            for x, y in ((left, right), (self.left, self.right))
-        )
-        return float(error / norm)
-
-
-def gaussian_product(n: int, m: int, rank: int, seed: int, dtype=np.float64) -> LowRankSource:
-    """Experiment I of the paper: a product of two Gaussian matrices."""
-    rng = np.random.default_rng(seed)
-    return LowRankSource(rng.standard_normal((n, rank)).astype(dtype), rng.standard_normal((m, rank)).astype(dtype))
+def paper_entries(shape: tuple[int, int], nnz: int, rank: int) -> int:
+    """The number of entries that the paper takes, Omega_0 = nm r^2 / nnz, if there are as many."""
+    n, m = shape
+    return min(round(n * m * rank**2 / nnz), n * m)
 
 
 def seconds(function: Callable[[], object], repeat: int = 7) -> float:

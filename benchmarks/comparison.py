@@ -10,7 +10,7 @@ import csv
 import os
 from pathlib import Path
 
-from common import versions  # isort: skip
+from common import paper_entries, versions  # isort: skip
 
 import numpy as np
 import scipy.sparse
@@ -18,28 +18,19 @@ import scipy.sparse
 import curplus
 from curplus import metrics
 
-#: name: (file, rank, columns, rows)
+#: label: (data set, rank, columns, rows)
 REAL = {
-    "Dexter": ("dexter.npz", 10, 50, 250),
-    "Farm Ads": ("farm_ads.npz", 10, 50, 250),
-    "TDT2": ("tdt2.npz", 10, 50, 250),
-    "KOS": ("kos.npz", 10, 50, 250),
-    "MNIST test": ("mnist_t10k.npz", 10, 50, 250),
-    "Prostate genes": ("gene_prostate.npz", 10, 30, 150),
-    "Tumour genes": ("gene_stt.npz", 5, 12, 60),
+    "Dexter": ("dexter", 10, 50, 250),
+    "Farm Ads": ("farm_ads", 10, 50, 250),
+    "TDT2": ("tdt2", 10, 50, 250),
+    "KOS": ("kos", 10, 50, 250),
+    "MNIST test": ("mnist_test", 10, 50, 250),
+    "Prostate genes": ("gene_prostate", 10, 30, 150),
+    "Tumour genes": ("gene_stt", 5, 12, 60),
 }
 SYNTHETIC = {"power law": (10, 50, 250), "coherent": (10, 50, 250)}
 METHODS = ("CUR+", "CUR-E", "CUR-F", "approximate", "acquire + approximate")
 COLOURS = dict(zip(METHODS, ("#d55e00", "#cc79a7", "#999999", "#0072b2", "#009e73"), strict=True))
-
-
-def real(path: Path):
-    """A data set with at least as many rows as columns."""
-    with np.load(path) as archive:
-        M = np.asarray(archive["X"], dtype=float) if "X" in archive.files else None
-    if M is None:
-        M = scipy.sparse.csr_array(scipy.sparse.load_npz(path).astype(float))
-    return M if M.shape[0] >= M.shape[1] else M.T.copy()
 
 
 def synthetic(name: str):
@@ -67,9 +58,8 @@ def answers(M, rank: int, counts: dict[str, int], seed: int):
 
 def measure(name: str, M, rank: int, d1: int, d2: int, seeds: int):
     """Rows of the table: data, method, seed, l_F, l_s."""
-    n, m = M.shape
     nnz = M.nnz if scipy.sparse.issparse(M) else np.count_nonzero(M)
-    counts = {"n_columns": d1, "n_rows": d2, "n_entries": min(round(n * m * rank**2 / nnz), n * m)}
+    counts = {"n_columns": d1, "n_rows": d2, "n_entries": paper_entries(M.shape, nnz, rank)}
     target = metrics.ReferenceMatrix(M)
     zero = target.frobenius_norm / target.best_frobenius_error(rank)
     yield name, "zero", 0, zero, target.singular_values(1)[0] / target.best_spectral_error(rank)
@@ -112,8 +102,9 @@ if __name__ == "__main__":
     print(versions())
     rows = []
     if options.data:
-        for name, (file, rank, d1, d2) in REAL.items():
-            rows += measure(name, real(Path(options.data) / file), rank, d1, d2, options.seeds)
+        for name, (data_set, rank, d1, d2) in REAL.items():
+            M = curplus.datasets.load(data_set, data_home=options.data).matrix
+            rows += measure(name, M, rank, d1, d2, options.seeds)
             print(name, flush=True)
     for name, (rank, d1, d2) in SYNTHETIC.items():
         rows += measure(name, synthetic(name), rank, d1, d2, options.seeds)

@@ -6,7 +6,7 @@ Run: python benchmarks/equations.py [--draws 10] [--data DIR]
 import argparse
 import os
 
-from common import versions  # isort: skip
+from common import paper_entries, versions  # isort: skip
 
 import numpy as np
 
@@ -23,9 +23,9 @@ print("| data | alpha | unknowns determined, median (least to most) | condition,
 print("|---|---|---|---|")
 for name in matrices.paper_matrices(options.data).names:
     M = matrices.load(name, options.data).matrix
-    n, m = M.shape
+    n_entries = paper_entries(M.shape, M.nnz, rank)
     for alpha in (1, 2, 3, 4, 5):
-        counts = {"n_columns": alpha * rank, "n_rows": alpha**2 * rank, "n_entries": round(n * m * rank**2 / M.nnz)}
+        counts = {"n_columns": alpha * rank, "n_rows": alpha**2 * rank, "n_entries": n_entries}
         cores = [
             curplus.cur_plus(curplus.observe(M, **counts, rng=seed), rank, solver=curplus.solvers.MinimumNorm()).core
             for seed in range(options.draws)

@@ -21,6 +21,7 @@ extensions = [
     "sphinx-mathjax-offline",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
+    "data_sets",
     "field_comments",
 ]
 exclude_patterns = ["_build", "gallery/GALLERY_HEADER.rst"]

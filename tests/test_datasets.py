@@ -5,7 +5,7 @@ import subprocess
 import sys
 import zipfile
 from dataclasses import FrozenInstanceError, replace
-from importlib import import_module
+from functools import partial
 
 import numpy as np
 import pytest
@@ -23,18 +23,19 @@ PAPER = {
     "farm_ads": (54_877, 4_143),
     "gisette": (13_500, 5_000),
 }
-COMPACT = ["dexter", "farm_ads", "tdt2", "kos", "mnist_test"]
+KINDS = {kind: [card.name for card in datasets.CARDS.values() if card.kind == kind] for kind in ("matrix", "ratings")}
 
 
 @pytest.fixture
 def shrink(monkeypatch):
     """Factory: make the card of a data set that of a small one, with the same files."""
 
-    def change(name, shape, *, n_rows=None, **changes):
-        module = import_module(f"curplus.datasets.{name}")
-        files = tuple(file._replace(n_rows=n_rows, total=None) for file in module.CARD.files)
-        small = replace(module.CARD, **({"shape": shape, "nnz": None, "total": None, "files": files} | changes))
-        monkeypatch.setattr(module, "CARD", small)
+    def change(name, shape, *, n_rows=None, parsed_with=None, **changes):
+        card = datasets.CARDS[name]
+        files = tuple(file._replace(n_rows=n_rows, total=None) for file in card.files)
+        parse = partial(card.parse, **parsed_with) if parsed_with else card.parse
+        small = {"shape": shape, "nnz": None, "total": None, "files": files, "parse": parse}
+        monkeypatch.setitem(datasets.CARDS, name, replace(card, **(small | changes)))
 
     return change
 
@@ -55,22 +56,46 @@ def test_the_matrices_of_the_paper_have_the_shapes_of_the_paper():
 def test_a_card_is_complete(card):
     for text in (card.origin, card.licence, card.citation, card.rows, card.columns, card.values):
         assert text
-    assert card.published.startswith("http")
+    assert card.published.startswith("http") or not card.files
     assert card.compact.endswith(".npz")
-    assert card.files
+    assert bool(card.files) == (card.parse is not None)
     for file in card.files:
         assert file.url.startswith("http")
         assert file.download_name
         assert file.checksum is None or file.checksum.startswith("sha256:")
+    options = getattr(card.parse, "keywords", {})
+    assert options.get("n_features", card.shape[0]) in card.shape
+    assert options.get("shape", card.shape) == card.shape
     assert card.shape[0] >= card.shape[1] or "although there are fewer" in card.notes
     for fact in (card.title, card.licence, card.citation, f"{card.shape[0]:,} x {card.shape[1]:,}"):
         assert fact in str(card)
 
 
-def test_every_data_set_has_a_loader_of_its_name():
-    for name in datasets.CARDS:
-        assert f"load_{name}" in datasets.__all__
-        assert datasets.registry.LOADERS[name] is getattr(datasets, f"load_{name}")
+@pytest.mark.parametrize("name", datasets.CARDS)
+def test_every_data_set_has_a_loader_of_its_name(name, tmp_path, shrink):
+    shrink(name, (2, 3))
+    scipy.sparse.save_npz(tmp_path / datasets.CARDS[name].compact, scipy.sparse.csr_array(MATRIX))
+    load_it = getattr(datasets, f"load_{name}")
+    assert load_it.__name__ == f"load_{name}"
+    assert load_it.__name__ in datasets.__all__
+    assert load_it(data_home=tmp_path).card is datasets.CARDS[name]
+    assert load_it.__doc__.startswith(datasets.CARDS[name].title)
+
+
+def test_the_four_of_the_paper_come_first():
+    assert list(datasets.CARDS)[:4] == list(PAPER)
+    assert all(name == card.name for name, card in datasets.CARDS.items())
+
+
+def test_a_data_set_is_one_row_of_the_table(tmp_path, monkeypatch):
+    def read_numbers(file):
+        return scipy.sparse.csr_array(np.loadtxt(file.path))
+
+    row = {"name": "toy", "files": (datasets.PublishedFile("toy.txt", "http://nowhere/toy.txt"),)}
+    card = replace(datasets.CARDS["kos"], **row, compact="toy.npz", shape=(3, 2), nnz=3, total=6, parse=read_numbers)
+    monkeypatch.setitem(datasets.CARDS, "toy", card)
+    np.savetxt(tmp_path / "toy.txt", MATRIX)
+    assert np.array_equal(datasets.load("toy", data_home=tmp_path).matrix.toarray(), MATRIX.T)
 
 
 def test_check_sums_of_the_parts_add_up_to_those_of_the_whole():
@@ -115,7 +140,7 @@ def test_loads_published_kos_with_words_as_rows(tmp_path, shrink):
 
 @pytest.mark.parametrize("where", ["", "DEXTER", "zip"])
 def test_loads_published_dexter_with_terms_as_rows(tmp_path, shrink, where):
-    shrink("dexter", (3, 6), n_rows=2)
+    shrink("dexter", (3, 6), n_rows=2, parsed_with={"n_features": 3})
     in_parts(tmp_path / where, "dexter", SPARSE)
     if where == "zip":
         with zipfile.ZipFile(tmp_path / "dexter.zip", "w") as archive:
@@ -127,7 +152,7 @@ def test_loads_published_dexter_with_terms_as_rows(tmp_path, shrink, where):
 
 
 def test_loads_published_gisette(tmp_path, shrink):
-    shrink("gisette", (6, 3), n_rows=2)
+    shrink("gisette", (6, 3), n_rows=2, parsed_with={"n_features": 3})
     in_parts(tmp_path / "GISETTE", "gisette", "3 1 0 \n0 2 0 \n")
     data = datasets.load_gisette(data_home=tmp_path)
     assert np.array_equal(data.matrix.toarray(), np.vstack([MATRIX] * 3))
@@ -135,7 +160,7 @@ def test_loads_published_gisette(tmp_path, shrink):
 
 
 def test_loads_published_farm_ads_with_terms_as_rows(tmp_path, shrink):
-    shrink("farm_ads", (3, 2))
+    shrink("farm_ads", (3, 2), parsed_with={"n_features": 3})
     write(tmp_path / "farm-ads-vect", "1 1:3 2:1\n-1 2:2\n")
     assert np.array_equal(datasets.load_farm_ads(data_home=tmp_path).matrix.toarray(), MATRIX.T)
 
@@ -155,7 +180,7 @@ def test_loads_published_mnist(tmp_path, shrink):
 
 @pytest.mark.parametrize("where", ["u.data", "ml-100k/u.data", "zip"])
 def test_loads_published_movielens_as_entries_not_as_a_matrix_of_zeros(tmp_path, shrink, where):
-    shrink("movielens_100k", (3, 4), nnz=2, total=8)
+    shrink("movielens_100k", (3, 4), nnz=2, total=8, parsed_with={"shape": (3, 4)})
     text = "3\t4\t5\t881250949\n1\t2\t3\t891717742\n"
     if where == "zip":
         with zipfile.ZipFile(tmp_path / "ml-100k.zip", "w") as archive:
@@ -200,10 +225,9 @@ def test_files_that_do_not_fit_the_card_are_reported(tmp_path, shrink, changes, 
         datasets.load_enron(data_home=tmp_path)
 
 
-def test_a_part_with_the_wrong_check_sum_is_named(tmp_path, shrink, monkeypatch):
-    shrink("dexter", (3, 6))
-    files = tuple(file._replace(total=6) for file in datasets.dexter.CARD.files)
-    monkeypatch.setattr(datasets.dexter, "CARD", replace(datasets.dexter.CARD, files=files))
+def test_a_part_with_the_wrong_check_sum_is_named(tmp_path, shrink):
+    files = tuple(file._replace(n_rows=None, total=6) for file in datasets.CARDS["dexter"].files)
+    shrink("dexter", (3, 6), files=files, parsed_with={"n_features": 3})
     in_parts(tmp_path, "dexter", SPARSE)
     datasets.load_dexter(data_home=tmp_path)
     write(tmp_path / "dexter_valid.data", "1:3 2:1\n2:3\n")
@@ -211,10 +235,38 @@ def test_a_part_with_the_wrong_check_sum_is_named(tmp_path, shrink, monkeypatch)
         datasets.load_dexter(data_home=tmp_path)
 
 
-def test_ratings_that_are_not_complete_are_reported(tmp_path):
+def test_ratings_that_are_not_complete_are_reported(tmp_path, shrink):
     write(tmp_path / "u.data", "3\t4\t5\t881250949\n")
-    with pytest.raises(SourceError, match=r"1 ratings of sum 5, but MovieLens 100k has 100000 of sum 352986"):
+    with pytest.raises(SourceError, match=r"u\.data: ratings: 1, but MovieLens 100k has 100000"):
         datasets.load_movielens_100k(data_home=tmp_path)
+    shrink("movielens_100k", (943, 1682), nnz=1, total=352_986)
+    with pytest.raises(SourceError, match=r"u\.data: sum: 5, but MovieLens 100k has 352986"):
+        datasets.load_movielens_100k(data_home=tmp_path)
+
+
+def test_a_rating_of_zero_is_known(tmp_path, shrink):
+    shrink("jester5k", (3, 2), nnz=3, total=-0.25)
+    arrays = {"rows": [2, 0, 0], "cols": [1, 1, 0], "values": [-50, 0, 25], "scale": 0.01}
+    np.savez(tmp_path / "jester5k.npz", **arrays, shape=[3, 2])
+    data = datasets.load("jester5k", data_home=tmp_path)
+    assert (data.i.tolist(), data.j.tolist(), data.values.tolist()) == ([0, 0, 2], [0, 1, 1], [0.25, 0.0, -0.5])
+
+
+def test_a_dense_matrix_is_an_array(tmp_path, shrink):
+    shrink("gene_stt", (3, 2), nnz=3, total=6)
+    np.savez(tmp_path / "gene_stt.npz", X=MATRIX.astype(np.float32))
+    data = datasets.load("gene_stt", data_home=tmp_path)
+    assert isinstance(data.matrix, np.ndarray)
+    assert data.matrix.dtype == np.float64
+    assert np.array_equal(data.matrix, MATRIX.T)
+    assert repr(data) == "<Soft-tissue tumours: 3 genes x 2 samples, 3 non-zero>"
+
+
+@pytest.mark.parametrize("card", [card for card in datasets.CARDS.values() if not card.files], ids=lambda c: c.name)
+def test_what_cannot_be_downloaded_says_where_it_is_published(tmp_path, card):
+    with pytest.raises(SourceError, match=f"{card.compact} is not at hand, and cannot be downloaded") as raised:
+        datasets.load(card.name, data_home=tmp_path)
+    assert f"{card.title} is published at {card.published}: put {card.compact} into {tmp_path}" in str(raised.value)
 
 
 def test_a_folder_that_is_a_file_or_missing_is_reported(tmp_path, monkeypatch):
@@ -238,23 +290,33 @@ def test_a_compact_file_stands_in_for_the_published_ones(tmp_path, shrink, monke
 # The real data, where it is at hand
 
 
-@pytest.mark.parametrize("name", COMPACT)
+@pytest.mark.parametrize("name", KINDS["matrix"])
 def test_the_compact_file_is_what_its_card_says(data_dir, name):
     if not datasets.locate(datasets.CARDS[name], data_home=data_dir):
         pytest.skip(f"{name} is not in {data_dir}")
     data = datasets.load(name, data_home=data_dir)
     assert data.matrix.shape == data.card.shape
-    assert data.matrix.nnz == data.card.nnz
+    assert data.nnz == data.card.nnz
     assert data.matrix.dtype == np.float64
     assert curplus.as_source(data.matrix).shape == data.shape
 
 
-def test_the_compact_ratings_are_what_their_card_says(data_dir):
-    if not datasets.locate(datasets.CARDS["movielens_100k"], data_home=data_dir):
-        pytest.skip(f"movielens_100k is not in {data_dir}")
-    data = datasets.load_movielens_100k(data_home=data_dir)
-    assert data.n_entries == data.observation().n_values_read == 100_000
-    assert set(data.values) == {1.0, 2.0, 3.0, 4.0, 5.0}
+@pytest.mark.parametrize("name", KINDS["ratings"])
+def test_the_compact_ratings_are_what_their_card_says(data_dir, name):
+    if not datasets.locate(datasets.CARDS[name], data_home=data_dir):
+        pytest.skip(f"{name} is not in {data_dir}")
+    data = datasets.load(name, data_home=data_dir)
+    assert data.n_entries == data.observation().n_values_read == data.card.nnz
+
+
+SCALES = {"movielens_100k": np.arange(1, 6), "flixster": np.arange(0.5, 5.5, 0.5)}
+
+
+@pytest.mark.parametrize(("name", "scale"), SCALES.items(), ids=SCALES)
+def test_the_compact_ratings_are_on_their_scale(data_dir, name, scale):
+    if not datasets.locate(datasets.CARDS[name], data_home=data_dir):
+        pytest.skip(f"{name} is not in {data_dir}")
+    assert set(datasets.load(name, data_home=data_dir).values) == set(scale)
 
 
 def as_pairs(row):
@@ -303,9 +365,9 @@ def test_published_and_compact_files_give_the_same_bits(data_dir, tmp_path, name
 # Synthetic matrices
 
 MADE = {
-    "low rank": lambda rng=0: datasets.make_low_rank(30, 20, 3, rng),
-    "spectrum": lambda rng=0: datasets.make_spectrum(30, 20, [3.0, 2.0, 1.0], rng=rng),
-    "coherent spectrum": lambda rng=0: datasets.make_spectrum(30, 20, [3.0, 2.0, 1.0], coherence=0.8, rng=rng),
+    "low rank": lambda rng=0: datasets.make_low_rank((30, 20), 3, rng=rng),
+    "spectrum": lambda rng=0: datasets.make_spectrum((30, 20), [3.0, 2.0, 1.0], rng=rng),
+    "coherent spectrum": lambda rng=0: datasets.make_spectrum((30, 20), [3.0, 2.0, 1.0], coherence=0.8, rng=rng),
 }
 
 
@@ -333,7 +395,7 @@ def test_same_seed_same_bits(make):
 
 
 def test_factors_of_a_low_rank_matrix_are_independent_gaussians():
-    source = datasets.make_low_rank(4000, 3000, 5, rng=1)
+    source = datasets.make_low_rank((4000, 3000), 5, rng=1)
     for factor in (source.left, source.right):
         assert abs(factor.mean()) < 0.03
         assert abs(factor.std() - 1) < 0.03
@@ -342,7 +404,7 @@ def test_factors_of_a_low_rank_matrix_are_independent_gaussians():
 
 
 def test_a_low_rank_matrix_is_recovered_from_a_few_of_its_entries():
-    source = datasets.make_low_rank(300, 200, 4, rng=0)
+    source = datasets.make_low_rank((300, 200), 4, rng=0)
     seen = curplus.observe(source, n_columns=8, n_rows=8, n_entries=100, rng=0)
     assert np.allclose(curplus.cur_plus(seen, rank=4).to_array(), source.to_array())
 
@@ -351,20 +413,20 @@ def test_a_low_rank_matrix_is_recovered_from_a_few_of_its_entries():
 @pytest.mark.parametrize(("n", "m", "k"), [(40, 30, 6), (30, 40, 30), (20, 20, 20), (5, 1, 1), (3, 2, 2)])
 def test_the_spectrum_is_the_one_asked_for(n, m, k, coherence):
     s = 0.9 ** np.arange(k)
-    source = datasets.make_spectrum(n, m, s, coherence=coherence, rng=0)
+    source = datasets.make_spectrum((n, m), s, coherence=coherence, rng=0)
     assert np.allclose(np.linalg.svd(source.to_array(), compute_uv=False)[:k], s)
 
 
 @pytest.mark.parametrize("coherence", [0.5, 0.8, 1.0])
 def test_the_coherence_is_the_one_asked_for_at_every_leading_rank(coherence):
-    source = datasets.make_spectrum(200, 300, 0.9 ** np.arange(10), coherence=coherence, rng=0)
+    source = datasets.make_spectrum((200, 300), 0.9 ** np.arange(10), coherence=coherence, rng=0)
     U, _, Vt = np.linalg.svd(source.to_array(), full_matrices=False)
     for r in (1, 4, 10):
         assert incoherence(U[:, :r], Vt[:r].T) == pytest.approx(300 * coherence / r)
 
 
 def test_without_a_coherence_the_matrix_is_incoherent():
-    source = datasets.make_spectrum(200, 300, np.ones(10), rng=0)
+    source = datasets.make_spectrum((200, 300), np.ones(10), rng=0)
     U, _, Vt = np.linalg.svd(source.to_array(), full_matrices=False)
     assert incoherence(U[:, :10], Vt[:10].T) < 5
 
@@ -372,15 +434,15 @@ def test_without_a_coherence_the_matrix_is_incoherent():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: datasets.make_low_rank(5, 4, 5), "rank=5 but the matrix has only 4"),
-        (lambda: datasets.make_low_rank(0, 4, 1), "n=0 is too small"),
-        (lambda: datasets.make_low_rank(5, 4.5, 1), "m=4.5 is not a whole number"),
-        (lambda: datasets.make_spectrum(5, 4, [1.0] * 5), r"shape \(5,\). Give a list of 1 to 4"),
-        (lambda: datasets.make_spectrum(5, 4, []), r"shape \(0,\). Give a list of 1 to 4"),
-        (lambda: datasets.make_spectrum(5, 4, [1.0, 2.0]), "finite, not negative and descending"),
-        (lambda: datasets.make_spectrum(5, 4, [1.0, -2.0]), "finite, not negative and descending"),
-        (lambda: datasets.make_spectrum(5, 4, [np.nan]), "finite, not negative and descending"),
-        (lambda: datasets.make_spectrum(5, 4, [1.0], coherence=2), "coherence=2 is a share of the whole"),
+        (lambda: datasets.make_low_rank((5, 4), 5), "rank=5 but the matrix has only 4"),
+        (lambda: datasets.make_low_rank((0, 4), 1), r"shape\[0\]=0 is too small"),
+        (lambda: datasets.make_low_rank((5, 4.5), 1), r"shape\[1\]=4.5 is not a whole number"),
+        (lambda: datasets.make_spectrum((5, 4), [1.0] * 5), r"shape \(5,\). Give a list of 1 to 4"),
+        (lambda: datasets.make_spectrum((5, 4), []), r"shape \(0,\). Give a list of 1 to 4"),
+        (lambda: datasets.make_spectrum((5, 4), [1.0, 2.0]), "finite, not negative and descending"),
+        (lambda: datasets.make_spectrum((5, 4), [1.0, -2.0]), "finite, not negative and descending"),
+        (lambda: datasets.make_spectrum((5, 4), [np.nan]), "finite, not negative and descending"),
+        (lambda: datasets.make_spectrum((5, 4), [1.0], coherence=2), "coherence=2 is a share of the whole"),
     ],
 )
 def test_a_matrix_that_cannot_be_made_is_refused(call, message):

@@ -7,13 +7,14 @@ import sys
 import threading
 import zipfile
 from dataclasses import replace
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pytest
 
 from curplus import datasets
-from curplus.datasets import PublishedFile, dexter, kos
+from curplus.datasets import CARDS, PublishedFile
 from curplus.exceptions import MissingExtraError, SourceError
 
 requests = pytest.importorskip("requests")
@@ -74,8 +75,8 @@ def published(server, monkeypatch):
 
     def publish(name="docword.kos.txt.gz", checksum=None, url=None):
         file = PublishedFile("docword.kos.txt.gz", url or f"{server.url}/{name}", checksum, n_rows=2)
-        small = replace(kos.CARD, shape=(3, 2), nnz=3, total=10, files=(file,))
-        monkeypatch.setattr(kos, "CARD", small)
+        small = replace(CARDS["kos"], shape=(3, 2), nnz=3, total=10, files=(file,))
+        monkeypatch.setitem(CARDS, "kos", small)
 
     return publish
 
@@ -125,11 +126,13 @@ def test_an_archive_is_downloaded_once_for_all_its_files(server, home, monkeypat
         for part in ("train", "valid", "test"):
             writer.writestr(f"DEXTER/dexter_{part}.data", "1:5 \n")
     server.files["dexter.zip"] = archive.getvalue()
-    files = tuple(file._replace(url=f"{server.url}/dexter.zip", n_rows=1, total=5) for file in dexter.CARD.files)
-    monkeypatch.setattr(dexter, "CARD", replace(dexter.CARD, shape=(4, 3), nnz=3, total=15, files=files))
+    card = CARDS["dexter"]
+    files = tuple(file._replace(url=f"{server.url}/dexter.zip", n_rows=1, total=5) for file in card.files)
+    parse = partial(card.parse, n_features=4)
+    monkeypatch.setitem(CARDS, "dexter", replace(card, shape=(4, 3), nnz=3, total=15, files=files, parse=parse))
     assert datasets.load_dexter().matrix.toarray()[0].tolist() == [5, 5, 5]
     assert server.asked == ["/dexter.zip"]
-    assert [path.name for path in datasets.locate(dexter.CARD)] == ["dexter.zip"]
+    assert [path.name for path in datasets.locate(CARDS["dexter"])] == ["dexter.zip"]
 
 
 FAILURES = {
@@ -146,7 +149,7 @@ def test_a_failed_transfer_says_what_to_do_and_leaves_nothing_behind(published, 
         datasets.load_kos()
     text = str(raised.value)
     assert message in text
-    assert f"could not be downloaded from {kos.CARD.files[0].url}" in text
+    assert f"could not be downloaded from {CARDS['kos'].files[0].url}" in text
     assert "published at https://archive.ics.uci.edu/dataset/164/bag+of+words" in text
     assert f"(or kos.npz) into {home}" in text
     assert "data_home= or the environment variable CURPLUS_DATA" in text

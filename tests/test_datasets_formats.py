@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from curplus.datasets.files import DataFile
 from curplus.datasets.formats import numbers
 from curplus.datasets.formats.bag_of_words import read_bag_of_words
-from curplus.datasets.formats.compact import read_compact_matrix, read_compact_ratings
+from curplus.datasets.formats.compact import read_compact
 from curplus.datasets.formats.idx import read_idx_images
 from curplus.datasets.formats.libsvm import read_libsvm
 from curplus.datasets.formats.matlab import read_matlab
@@ -220,10 +220,11 @@ RATINGS = "3\t1\t5\t881250949\n1\t2\t3\t891717742\n1\t1\t1\t878887116\n"
 
 
 def test_reads_ratings_in_the_order_of_users_and_movies(file):
-    i, j, values = read_movielens(file(RATINGS), shape=(3, 2))
-    assert i.tolist() == [0, 0, 2]
-    assert j.tolist() == [0, 1, 0]
-    assert values.tolist() == [1.0, 3.0, 5.0]
+    ratings = read_movielens(file(RATINGS), shape=(3, 2)).tocoo()
+    assert ratings.shape == (3, 2)
+    assert ratings.row.tolist() == [0, 0, 2]
+    assert ratings.col.tolist() == [0, 1, 0]
+    assert ratings.data.tolist() == [1.0, 3.0, 5.0]
 
 
 @pytest.mark.parametrize(
@@ -296,14 +297,22 @@ def test_a_broken_matlab_file_is_reported(tmp_path, file):
 def test_reads_a_compact_matrix(tmp_path):
     for kind in (scipy.sparse.csr_matrix, scipy.sparse.csc_array):
         scipy.sparse.save_npz(tmp_path / "a.npz", kind(COUNTS.astype(np.uint8)))
-        assert np.array_equal(read_compact_matrix(tmp_path / "a.npz").toarray(), COUNTS)
+        assert np.array_equal(read_compact(DataFile(tmp_path / "a.npz")).toarray(), COUNTS)
+
+
+def test_reads_a_dense_compact_matrix(tmp_path):
+    np.savez(tmp_path / "a.npz", X=COUNTS)
+    assert np.array_equal(read_compact(DataFile(tmp_path / "a.npz")), COUNTS)
 
 
 def test_reads_compact_ratings(tmp_path):
     arrays = {"rows": np.uint16([2, 0]), "cols": np.uint16([1, 0]), "values": np.uint8([5, 1]), "shape": [3, 2]}
-    np.savez(tmp_path / "a.npz", **arrays)
-    i, j, values = read_compact_ratings(tmp_path / "a.npz", shape=(3, 2))
-    assert (i.tolist(), j.tolist(), values.tolist()) == ([0, 2], [0, 1], [1.0, 5.0])
+    for scale in ({}, {"scale": 0.5}):
+        np.savez(tmp_path / "a.npz", **arrays, **scale)
+        ratings = read_compact(DataFile(tmp_path / "a.npz")).tocoo()
+        assert ratings.shape == (3, 2)
+        assert (ratings.row.tolist(), ratings.col.tolist()) == ([0, 2], [0, 1])
+        assert (ratings.data / scale.get("scale", 1)).tolist() == [1.0, 5.0]
     for broken in (
         {"cols": [2, 0]},
         {"cols": [0]},
@@ -313,7 +322,7 @@ def test_reads_compact_ratings(tmp_path):
     ):
         np.savez(tmp_path / "a.npz", **(arrays | broken))
         with pytest.raises(SourceError, match="it is not the compact file it should be"):
-            read_compact_ratings(tmp_path / "a.npz", shape=(3, 2))
+            read_compact(DataFile(tmp_path / "a.npz"))
 
 
 def test_a_broken_compact_file_is_reported(tmp_path):
@@ -325,6 +334,4 @@ def test_a_broken_compact_file_is_reported(tmp_path):
     for content in (b"", b"nonsense", whole[:-30], whole[:99], (tmp_path / "outside.npz").read_bytes()):
         path.write_bytes(content)
         with pytest.raises(SourceError, match=r"a\.npz: it is not the compact file it should be"):
-            read_compact_matrix(path)
-        with pytest.raises(SourceError, match=r"a\.npz: it is not the compact file it should be"):
-            read_compact_ratings(path, shape=(3, 4))
+            read_compact(DataFile(path))

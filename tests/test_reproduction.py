@@ -62,7 +62,7 @@ def test_a_matrix_that_is_never_recovered_is_not_hidden():
 
 
 def test_the_error_of_a_factored_matrix_is_that_of_the_dense_one():
-    M = datasets.make_low_rank(50, 40, 4, rng=0)
+    M = datasets.make_low_rank((50, 40), 4, rng=0)
     approx = cur_plus(observe(M, n_columns=6, n_rows=6, n_entries=30, rng=0), 3)
     dense = M.to_array()
     expected = np.linalg.norm(dense - approx.to_array()) / np.linalg.norm(dense)
@@ -83,7 +83,7 @@ def test_an_exact_solver_needs_r_columns_and_r_squared_entries():
 
 def test_fewer_entries_than_unknowns_do_not_recover():
     """Why the search begins at r squared."""
-    M = datasets.make_low_rank(80, 80, 4, rng=0)
+    M = datasets.make_low_rank((80, 80), 4, rng=0)
     for n_entries, recovered in ((15, False), (16, True)):
         seen = observe(M, n_columns=20, n_rows=20, n_entries=n_entries, rng=1)
         error = recovery.relative_error(M, cur_plus(seen, 4, solver=MinimumNorm()))

@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from .. import datasets
-from ..datasets.registry import check_name
+from ..datasets.catalogue import find_card
 
 app = typer.Typer(help="Real matrices to try things on.", no_args_is_help=True)
 console = Console()
@@ -35,9 +35,9 @@ def list_all(data_home: Folder = None) -> None:
 @app.command()
 def info(name: Name, data_home: Folder = None) -> None:
     """Show the card of a data set: origin, licence, citation and size."""
-    card = datasets.CARDS[check_name(name)]
+    card = find_card(name)
     at_hand = [str(path) for path in datasets.locate(card, data_home=data_home)]
-    _print(card.title, card.facts | {"at hand": ", ".join(at_hand) or "no; 'curplus datasets fetch' downloads it"})
+    _print(card.title, card.facts | {"at hand": ", ".join(at_hand) or "no; 'curplus datasets fetch' gets it if it can"})
 
 
 @app.command()

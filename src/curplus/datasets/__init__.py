@@ -1,24 +1,27 @@
-"""Real and synthetic matrices to try things on: one file and one card each.
+"""Real and synthetic matrices to try things on: one table of cards, and one parser for each format.
 
-A loader looks for the files of a data set in ``data_home``, in the folder that the environment variable CURPLUS_DATA
+``load`` looks for the files of a data set in ``data_home``, in the folder that the environment variable CURPLUS_DATA
 names, and in the cache of downloads; only then does it download them. What it returns is checked against the card.
+Every data set also has a function of its own, ``load_<name>``.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from .cards import Card, PublishedFile
+from .catalogue import CARDS
 from .dataset import Dataset, Ratings
-from .dexter import load_dexter
-from .enron import load_enron
-from .farm_ads import load_farm_ads
 from .folders import locate
-from .gisette import load_gisette
-from .kos import load_kos
-from .low_rank import make_low_rank
-from .mnist_test import load_mnist_test
-from .movielens_100k import load_movielens_100k
+from .loading import load, loader
 from .photograph import sample_photograph
-from .registry import CARDS, load
-from .spectrum import make_spectrum
-from .tdt2 import load_tdt2
+from .synthetic import make_low_rank, make_spectrum
+
+LOADERS = {f"load_{name}": loader(card) for name, card in CARDS.items()}
+globals().update(LOADERS)
+
+if TYPE_CHECKING:  # type checkers cannot know the names in the table
+
+    def __getattr__(name: str) -> Any: ...
+
 
 __all__ = [
     "CARDS",
@@ -27,16 +30,9 @@ __all__ = [
     "PublishedFile",
     "Ratings",
     "load",
-    "load_dexter",
-    "load_enron",
-    "load_farm_ads",
-    "load_gisette",
-    "load_kos",
-    "load_mnist_test",
-    "load_movielens_100k",
-    "load_tdt2",
     "locate",
     "make_low_rank",
     "make_spectrum",
     "sample_photograph",
 ]
+__all__ += list(LOADERS)

@@ -1,14 +1,19 @@
-"""What a data set is, where it is published and under which conditions: its card."""
+"""What a data set is, where it is published, under which conditions, and how its files are read: its card."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 from urllib.parse import unquote, urlsplit
 
 from .._typing import Shape
+from .files import DataFile
 
-__all__ = ["Card", "PublishedFile"]
+__all__ = ["Card", "Parser", "PublishedFile"]
+
+#: Reads one published file into a CSR array, with the rows and columns of the file.
+Parser: TypeAlias = Callable[[DataFile], Any]
 
 
 class PublishedFile(NamedTuple):
@@ -33,7 +38,7 @@ class PublishedFile(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Card:
-    """Origin, conditions and size of a data set.
+    """Origin, conditions, size and files of a data set.
 
     Parameters
     ----------
@@ -43,18 +48,23 @@ class Card:
         What was collected, and by whom.
     rows, columns, values : str
         What a row, a column and an entry of the matrix stand for.
+    kind : {"matrix", "ratings"}
+        Whether an entry that is not stored is zero, or unknown. The data set is a :class:`Dataset` or
+        :class:`Ratings`.
     shape : (int, int)
-        Size of the matrix, at least as many rows as columns unless ``notes`` say otherwise.
+        Size of the matrix, at least as many rows as columns unless ``notes`` say otherwise. Files may hold it turned.
     nnz : int or None
         How many entries are not zero, or for ratings how many are known; None where nobody has published it.
-    total : int or None
+    total : float or None
         The sum of all entries, which every copy of the data is checked against.
     licence, citation : str
         The conditions of use, and what to cite.
     published : str
-        The page where the files are offered.
+        Where the files are offered.
     files : tuple of PublishedFile
-        What to download.
+        What to download; empty where no lasting address is known.
+    parse : callable, optional
+        Reads one of ``files`` into a CSR array. Several are put below each other.
     compact : str
         Name of an npz file that may stand in for the published ones.
     notes : str
@@ -67,14 +77,16 @@ class Card:
     rows: str
     columns: str
     values: str
+    kind: Literal["matrix", "ratings"] = "matrix"
     shape: Shape
     nnz: int | None
-    total: int | None = None
+    total: float | None = None
     licence: str
     citation: str
     published: str
     files: tuple[PublishedFile, ...] = ()
-    compact: str = ""
+    parse: Parser | None = None
+    compact: str
     notes: str = ""
 
     @property
@@ -90,7 +102,7 @@ class Card:
             "cite": self.citation,
             "published": self.published,
             "files": ", ".join(file.name for file in self.files),
-            "or": self.compact,
+            "or" if self.files else "file": self.compact,
             "notes": self.notes,
         }
         return {heading: text for heading, text in facts.items() if text}

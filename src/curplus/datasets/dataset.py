@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import scipy.sparse
+
 from .._typing import IndexVector, Shape, Vector
 from ..observation.observation import Observation
 from .cards import Card
@@ -18,8 +21,8 @@ class Dataset:
 
     Parameters
     ----------
-    matrix : scipy.sparse.csr_array of shape (n, m), float64
-        The data. What is not stored is the value zero.
+    matrix : scipy.sparse.csr_array or numpy.ndarray of shape (n, m), float64
+        The data. What is not stored is the value zero; a matrix with hardly any zeros is an array.
     card : Card
         Origin, licence, citation and size.
     """
@@ -32,9 +35,14 @@ class Dataset:
         """Size of the matrix."""
         return self.card.shape
 
+    @property
+    def nnz(self) -> int:
+        """How many entries are not zero."""
+        return int(self.matrix.nnz if scipy.sparse.issparse(self.matrix) else np.count_nonzero(self.matrix))
+
     def __repr__(self) -> str:
         n, m = self.shape
-        return f"<{self.card.title}: {n} {self.card.rows} x {m} {self.card.columns}, {self.matrix.nnz} non-zero>"
+        return f"<{self.card.title}: {n} {self.card.rows} x {m} {self.card.columns}, {self.nnz} non-zero>"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

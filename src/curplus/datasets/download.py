@@ -12,7 +12,7 @@ from typing import Any
 from ..exceptions import MissingExtraError, SourceError
 from .cards import Card, PublishedFile
 
-__all__ = ["cache_folder", "download"]
+__all__ = ["by_hand", "cache_folder", "download"]
 
 TIMEOUT = 30  # seconds without an answer
 CHUNK = 2**16  # bytes between two steps of the progress bar
@@ -36,7 +36,7 @@ def download(card: Card, file: PublishedFile, folder: Path | None) -> Path:
     try:
         pooch, requests, tqdm = _extra("pooch"), _extra("requests"), _extra("tqdm").tqdm
     except MissingExtraError as error:
-        raise MissingExtraError(f"{error} {_by_hand(card, file, folder)}") from error
+        raise MissingExtraError(f"{error} {by_hand(card, file, folder)}") from error
     folder = cache_folder() if folder is None else folder
     name = file.download_name
     try:
@@ -46,15 +46,16 @@ def download(card: Card, file: PublishedFile, folder: Path | None) -> Path:
             )
     except (OSError, ValueError) as error:
         reason = f"{file.url}: {_reason(requests, error)}"
-        raise SourceError(f"{name} could not be downloaded from {reason}. {_by_hand(card, file, folder)}") from error
+        raise SourceError(f"{name} could not be downloaded from {reason}. {by_hand(card, file, folder)}") from error
 
 
-def _by_hand(card: Card, file: PublishedFile, folder: Path | None) -> str:
-    either = f" (or {card.compact})" if card.compact else ""
+def by_hand(card: Card, file: PublishedFile | None, folder: Path | None) -> str:
+    """What to do without a download."""
+    what = f"{file.download_name} (or {card.compact})" if file else card.compact
     here = "" if folder is None else f"into {folder}, or "
     return (
-        f"{card.title} is published at {card.published}: put {file.download_name}{either} {here}into a folder that "
-        "data_home= or the environment variable CURPLUS_DATA names."
+        f"{card.title} is published at {card.published}: put {what} {here}into a folder that data_home= or the "
+        "environment variable CURPLUS_DATA names."
     )
 
 

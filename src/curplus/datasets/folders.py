@@ -46,16 +46,14 @@ def locate(card: Card, *, data_home: DataHome = None) -> tuple[Path, ...]:
     """
     where = folders(data_home)
     compact = find_compact(card, where)
-    if compact is not None:
-        return (compact,)
-    found = [find_published(file, where) for file in card.files]
+    found = [compact] if compact else [find_published(file, where) for file in card.files]
     return tuple(dict.fromkeys(file.path for file in found if file)) if all(found) else ()
 
 
-def find_compact(card: Card, where: list[Path]) -> Path | None:
+def find_compact(card: Card, where: list[Path]) -> DataFile | None:
     """The compact file of a data set, if one of the folders has it."""
-    candidates = (folder / card.compact for folder in where if card.compact)
-    return next((path for path in candidates if path.is_file()), None)
+    candidates = (folder / card.compact for folder in where)
+    return next((DataFile(path) for path in candidates if path.is_file()), None)
 
 
 def find_published(file: PublishedFile, where: list[Path]) -> DataFile | None:

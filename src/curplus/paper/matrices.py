@@ -67,7 +67,7 @@ def _load(name: str, data_home: str | None) -> ReferenceMatrix:
     if name in SYNTHETIC:
         decay, coherence = SYNTHETIC[name]
         spectrum = np.arange(1, 301, dtype=float) ** -decay
-        return ReferenceMatrix(datasets.make_spectrum(600, 300, spectrum, coherence=coherence, rng=0).to_array())
+        return ReferenceMatrix(datasets.make_spectrum((600, 300), spectrum, coherence=coherence, rng=0).to_array())
     data = datasets.load(name, data_home=data_home)
     if isinstance(data, datasets.Ratings):
         raise InvalidArgumentError(f"{name} is only known in part, and errors cannot be measured. Choose another.")

@@ -27,7 +27,7 @@ from ..theory import distinct_entries
 from .cells import Cell
 from .tables import Row, Rows
 
-__all__ = ["PAPER", "QUICK", "Recovery"]
+__all__ = ["PAPER", "QUICK", "Recovery", "relative_error"]
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Trial(NamedTuple):
     def draw(cls, study: Recovery, n: int, rank: int, number: int) -> Trial:
         """One of the matrices of a size and rank."""
         rng = np.random.default_rng([study.seed, n, rank, number])
-        matrix = make_low_rank(n, n, rank, rng)
+        matrix = make_low_rank((n, n), rank, rng=rng)
         lines, size = min(n, study.ample_columns * rank), min(n * n, study.ample_entries * rank**2)
         columns, rows = rng.permutation(n)[:lines], rng.permutation(n)[:lines]
         return cls(matrix, columns, rows, rng.permutation(distinct(rng, n * n, size)))
@@ -108,8 +108,8 @@ class Trial(NamedTuple):
 
 def relative_error(matrix: FactoredSource, approx: Factorization) -> float:
     r""":math:`\|M - \hat M\|_F / \|M\|_F` from the factors: the triangles of their QR factorizations have the norms."""
-    left = np.hstack([matrix.left, approx.left.vectors @ -approx.core.Z])
-    right = np.hstack([matrix.right.T, approx.right.vectors])
+    left = np.hstack([matrix.left, approx.left.vectors @ -approx.core.Z], dtype=np.float64)
+    right = np.hstack([matrix.right.T, approx.right.vectors], dtype=np.float64)
     difference = np.linalg.qr(left).R @ np.linalg.qr(right).R.T
     return float(np.linalg.norm(difference) / np.linalg.norm(matrix.singular_values()))
 

@@ -1,1 +1,1 @@
-"""Parsers, one file per published format; each takes an open-able file and returns plain arrays or a CSR array."""
+"""Parsers, one file per published format; each takes a file and returns a CSR array of what the file stores."""

@@ -16,7 +16,7 @@ HEADER = ("the number of documents", "the number of words", "the number of recor
 
 
 def read_bag_of_words(file: DataFile) -> Any:
-    """SampleCounts of words in documents, as a CSR array of shape (documents, words)."""
+    """Counts of words in documents, as a CSR array of shape (documents, words)."""
     lines = file.lines()
     n_documents, n_words, n_records = (
         _header(file, next(lines, ""), meaning, number) for number, meaning in enumerate(HEADER, start=1)

@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+import scipy.sparse
 
-from ..._typing import IndexVector, Shape
+from ..._typing import Shape
 from ..files import DataFile
 from .numbers import check_no_repeats, check_range, number_blocks
 
-__all__ = ["Triplets", "read_movielens"]
+__all__ = ["read_movielens"]
 
 LOWEST, HIGHEST = 1, 5
 
 
-class Triplets(NamedTuple):
-    """Entries of a matrix, sorted by row, then column."""
-
-    i: IndexVector  # (k,)
-    j: IndexVector  # (k,)
-    values: NDArray[np.float64]  # (k,)
-
-    @classmethod
-    def ordered(cls, i: IndexVector, j: IndexVector, values: NDArray[np.float64]) -> Triplets:
-        """The same entries whatever order they are given in."""
-        order = np.lexsort((j, i))
-        return cls(i[order], j[order], values[order])
-
-
-def read_movielens(file: DataFile, shape: Shape) -> Triplets:
-    """Ratings of movies by users; ``shape`` tells how many of each there are."""
+def read_movielens(file: DataFile, shape: Shape) -> Any:
+    """Ratings as the stored entries of a CSR array of shape (users, movies), which is the ``shape`` given."""
     n_users, n_movies = shape
     blocks = [np.empty((0, 4), dtype=np.int64)]
     for first, table in number_blocks(file, file.lines(), width=4, meaning="'user movie rating time'"):
@@ -42,4 +28,4 @@ def read_movielens(file: DataFile, shape: Shape) -> Triplets:
     users, movies, ratings, _ = np.concatenate(blocks).T
     i, j = users - 1, movies - 1
     check_no_repeats(file, i, j, n_movies, what="a movie that the user has rated before", first_line=1)
-    return Triplets.ordered(i, j, ratings.astype(np.float64))
+    return scipy.sparse.csr_array((ratings.astype(np.float64), (i, j)), shape=shape)

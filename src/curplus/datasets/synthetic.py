@@ -1,4 +1,4 @@
-"""Synthetic matrices with singular values of one's choice, spread evenly over rows and columns or piled up on a few."""
+"""Synthetic matrices, kept as factors: of exact rank, or with singular values and a coherence of one's choice."""
 
 from __future__ import annotations
 
@@ -8,16 +8,54 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._typing import RandomState
-from .._validation import check_count
+from .._typing import RandomState, Shape
+from .._validation import check_count, check_shape
 from ..exceptions import InvalidArgumentError
 from ..sources.factored import FactoredSource
 
-__all__ = ["make_spectrum"]
+__all__ = ["make_low_rank", "make_spectrum"]
+
+
+def make_low_rank(shape: Shape, rank: int, *, rng: RandomState = None) -> FactoredSource:
+    r"""A random matrix of exact rank, as in Experiment I of the paper.
+
+    .. math:: M = M_L M_R, \qquad M_L \in \mathbb R^{n \times r},\; M_R \in \mathbb R^{r \times m},
+
+    with independent standard normal entries.
+
+    Parameters
+    ----------
+    shape : (int, int)
+        Size :math:`(n, m)` of the matrix.
+    rank : int
+        The rank :math:`r`, at most ``min(n, m)``.
+    rng : None, int or numpy.random.Generator
+        Passed to :func:`numpy.random.default_rng`. The same seed gives the same bits.
+
+    Returns
+    -------
+    FactoredSource
+        A source that keeps the factors and never forms the matrix unless asked to.
+
+    Examples
+    --------
+    >>> import curplus
+    >>> from curplus import datasets
+    >>> M = datasets.make_low_rank((10_000, 8_000), rank=10, rng=0)
+    >>> M
+    <Product of factors: 10000 x 8000, of rank at most 10>
+    >>> curplus.observe(M, n_columns=20, n_rows=20, n_entries=400, rng=0)
+    <Observation of a 10000 x 8000 matrix: 20 columns, 20 rows, 400 entries, float64>
+    """
+    n, m = check_shape(shape)
+    r = check_count(rank, name="rank", at_least=1, at_most=min(n, m), of="rows or columns")
+    generator = np.random.default_rng(rng)
+    left, right = generator.standard_normal((n, r)), generator.standard_normal((r, m))
+    return FactoredSource(left, right)
 
 
 def make_spectrum(
-    n: int, m: int, singular_values: ArrayLike, *, coherence: float | None = None, rng: RandomState = None
+    shape: Shape, singular_values: ArrayLike, *, coherence: float | None = None, rng: RandomState = None
 ) -> FactoredSource:
     r"""A random matrix with the given singular values, as coherent as wanted.
 
@@ -27,8 +65,8 @@ def make_spectrum(
 
     Parameters
     ----------
-    n, m : int
-        Numbers of rows and columns.
+    shape : (int, int)
+        Size :math:`(n, m)` of the matrix.
     singular_values : array of shape (k,)
         The :math:`\sigma_i`, at most ``min(n, m)`` of them, not negative and descending.
     coherence : float, optional
@@ -52,13 +90,13 @@ def make_spectrum(
     --------
     >>> import numpy as np
     >>> from curplus import datasets
-    >>> M = datasets.make_spectrum(200, 100, 0.5 ** np.arange(8), coherence=0.9, rng=0)
+    >>> M = datasets.make_spectrum((200, 100), 0.5 ** np.arange(8), coherence=0.9, rng=0)
     >>> M.singular_values().round(3)
     array([1.   , 0.5  , 0.25 , 0.125, 0.062, 0.031, 0.016, 0.008])
     >>> round(float(np.square(M.right).sum(axis=0).max()), 6)
     0.9
     """
-    n, m = check_count(n, name="n", at_least=1), check_count(m, name="m", at_least=1)
+    n, m = check_shape(shape)
     s = _check_spectrum(singular_values, min(n, m))
     if coherence is not None and not 0 <= coherence <= 1:
         raise InvalidArgumentError(f"coherence={coherence} is a share of the whole. Give a number from 0 to 1.")
