@@ -469,10 +469,8 @@ def printed_by(*arguments):
     pytest.importorskip("typer")
     from typer.testing import CliRunner
 
-    from curplus.cli import datasets as command
     from curplus.cli.main import app
 
-    command.console.width = 250
     done = CliRunner().invoke(app, ["datasets", *arguments])
     assert done.exit_code == 0, done.output
     return done.output

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -380,6 +381,7 @@ def test_the_command_says_what_it_wrote(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        ((), "no figure or table was named. Choose from figure1, figure2"),
         (("figure9",), "there is no experiment called figure9. Choose from figure1"),
         (("figure1", "--scale", "huge"), "scale='huge' is unknown. Use one of quick, paper."),
         (("figure1", "--jobs", 0), "jobs=0"),
@@ -395,6 +397,20 @@ def test_a_mistake_is_one_line(tmp_path, arguments, message):
     assert message in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ([], "no figure or table was named. Choose from figure1, figure2"),
+        (["figure1", "figure9", "table2"], "there is no experiment called figure9, table2. Choose from"),
+        ("figure9", "there is no experiment called figure9. Choose from"),
+    ],
+    ids=["none", "unknown", "one, without a list"],
+)
+def test_what_can_be_made_is_listed(tmp_path, names, message):
+    with pytest.raises(InvalidArgumentError, match=re.escape(message)):
+        paper.reproduce(names, tmp_path)
 
 
 def test_stand_ins_are_named(tmp_path):

@@ -1,6 +1,9 @@
 """Every kind of source reads like the dense matrix it stands for."""
 
 import re
+import sys
+import tracemalloc
+from pathlib import Path
 from typing import NamedTuple
 
 import array_api_strict
@@ -11,7 +14,9 @@ import scipy.sparse
 from hypothesis import given, settings
 
 import curplus
-from curplus.exceptions import InvalidArgumentError, SourceError
+from curplus.exceptions import InvalidArgumentError, MissingExtraError, SourceError
+from curplus.sources.convert import whole_matrix
+from curplus.sources.file import READERS
 from tests.conftest import RecordingSource
 from tests.strategies import indices, shapes
 
@@ -84,6 +89,16 @@ def frame_with_truth_values(x):
     return frame
 
 
+def sparse_(x):
+    return scipy.sparse.csc_array(x)
+
+
+def frame_with_sparse_columns(x):
+    """A table with sparse columns of whole numbers and of truth values among dense ones."""
+    frame = mixed_frame(x)
+    return frame.assign(c0=frame["c0"].astype("Sparse[int64]"), c2=frame["c2"].astype(pd.SparseDtype(float, 0.0)))
+
+
 def exact_factorization(x):
     seen = curplus.observe(x, n_columns=x.shape[1], n_rows=x.shape[0], n_entries=0)
     return curplus.cur_full(x, seen)
@@ -132,6 +147,12 @@ KINDS = {
     "DataFrame of nullable numbers": Kind(lambda x, _: pd.DataFrame(x).astype("Int64")),
     "DataFrame with repeated names": Kind(lambda x, _: pd.DataFrame(x, index=["a"] * N, columns=["b"] * M)),
     "DataFrame with shuffled numbers as names": Kind(lambda x, _: pd.DataFrame(x, range(N, 0, -1), range(M, 0, -1))),
+    "DataFrame of sparse columns": Kind(lambda x, _: pd.DataFrame(x).astype("Sparse[float64]")),
+    "DataFrame of sparse columns, zeros left out": Kind(lambda x, _: pd.DataFrame.sparse.from_spmatrix(sparse_(x))),
+    "DataFrame of sparse float32": Kind(
+        lambda x, _: pd.DataFrame.sparse.from_spmatrix(sparse_(x.astype(np.float32))), dtype=np.float32
+    ),
+    "DataFrame of sparse and dense columns": Kind(lambda x, _: frame_with_sparse_columns(x)),
     "csr_array": Kind(lambda x, _: scipy.sparse.csr_array(x)),
     "csc_array": Kind(lambda x, _: scipy.sparse.csc_array(x)),
     "coo_array": Kind(lambda x, _: scipy.sparse.coo_array(x)),
@@ -537,6 +558,9 @@ def test_one_string_is_not_a_list_of_names():
         (np.zeros((2, 2), dtype="f8,i4"), "which is not numeric"),
         (pd.DataFrame({"a": ["x", "y"], "b": [1, 2]}), "which is not numeric"),
         (pd.DataFrame({"a": pd.date_range("2015", periods=2)}), "which is not numeric"),
+        (pd.DataFrame({"a": ["x", "y"]}, dtype="category"), "column 'a' of the table has dtype category, which is not"),
+        (pd.DataFrame({"a": pd.interval_range(0, 2)}), "which is not numeric"),
+        (pd.DataFrame({"a": pd.arrays.SparseArray(["x", "y"], fill_value="")}), "which is not numeric"),
         (pd.DataFrame({"a": [1j, 2j]}), "the table is complex (complex128), and only real matrices are supported"),
         (np.eye(2) * 1j, "the matrix is complex (complex128), and only real matrices are supported"),
         (scipy.sparse.eye_array(2) * 1j, "the matrix is complex (complex128), and only real matrices are supported"),
@@ -544,7 +568,8 @@ def test_one_string_is_not_a_list_of_names():
         (np.ma.masked_equal(np.eye(2), 0), "the matrix is a masked array, and a masked value is a gap"),
         (lambda i, j: i, "a function alone has no shape. Give CallableSource(function, shape)."),
         (None, "a NoneType cannot be read as a matrix. Give a NumPy array, a pandas DataFrame, a SciPy sparse matrix"),
-        ("matrix.npy", "a str cannot be read as a matrix"),
+        ("matrix.npy", "a str cannot be read as a matrix. If it is the path of a file, use open_source."),
+        (Path("matrix.npy"), "cannot be read as a matrix. If it is the path of a file, use open_source."),
         ({"a": [1.0]}, "a dict cannot be read as a matrix"),
         (pd.Series([1.0]), "a Series cannot be read as a matrix"),
         ([[1.0, 2.0], [3.0]], "the matrix"),
@@ -577,6 +602,251 @@ def test_a_value_that_is_not_finite_does_no_harm_where_nobody_looks():
     matrix[:, [0, 3]] = 1.0
     plan = curplus.SamplePlan(SHAPE, np.array([0, 3]), EMPTY, EMPTY, EMPTY)
     assert np.all(curplus.read(curplus.as_source(matrix), plan).columns == 1.0)
+
+
+def test_a_sparse_table_is_never_made_dense():
+    """It would take 80 MB; what is read of it takes 1 MB."""
+    numbers = scipy.sparse.random_array((100_000, 100), density=0.001, rng=np.random.default_rng(0), format="csc")
+    source = curplus.as_source(pd.DataFrame.sparse.from_spmatrix(numbers))
+    tracemalloc.start()
+    seen = curplus.observe(source, n_columns=1, n_rows=20, n_entries=200, rng=0)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    np.testing.assert_array_equal(seen.columns, numbers[:, seen.column_index].toarray())
+    np.testing.assert_array_equal(seen.rows, numbers.tocsr()[seen.row_index].toarray())
+    assert peak < 20e6
+
+
+def test_a_gap_in_a_sparse_table_is_not_a_zero():
+    gaps = pd.DataFrame({"a": pd.arrays.SparseArray([1.0, np.nan]), "b": [1.0, 2.0]})
+    with pytest.raises(InvalidArgumentError, match=re.escape("columns[1, 0]=nan (row 1, column 0)")):
+        curplus.observe(gaps, n_columns=2, n_rows=0, n_entries=0)
+
+
+# Files
+
+PEOPLE = pd.DataFrame([[170.0, 60.5], [180.0, 75.0], [165.0, 52.25]], ["ann", "bob", "eve"], ["height [cm]", "weight"])
+
+
+def written(path, text):
+    path.write_text(text)
+    return path
+
+
+def everything(source):
+    return source.rows(np.arange(source.shape[0]))
+
+
+@pytest.mark.parametrize("as_path", [str, Path])
+@pytest.mark.parametrize("ending", [".npy", ".NPY", ".npz", ".NpZ", ".csv", ".CSV", ".tsv", ".TSV"])
+def test_a_file_is_opened_by_the_ending_of_its_name(tmp_path, ending, as_path):
+    path = tmp_path / f"matrix{ending}"
+    with path.open("wb") as stream:
+        if ending.lower() == ".npy":
+            np.save(stream, WHOLE)
+        elif ending.lower() == ".npz":
+            scipy.sparse.save_npz(stream, scipy.sparse.csr_array(WHOLE))
+        else:
+            pd.DataFrame(WHOLE).to_csv(stream, sep="," if ending.lower() == ".csv" else "\t")
+    source = curplus.open_source(as_path(path))
+    assert isinstance(source, curplus.Source)
+    np.testing.assert_array_equal(everything(source), WHOLE)
+
+
+@pytest.mark.parametrize("given_matrix", [WHOLE, WHOLE.tolist(), pd.DataFrame(WHOLE), scipy.sparse.csr_array(WHOLE)])
+def test_what_is_no_path_is_opened_as_a_source(given_matrix):
+    source = curplus.open_source(given_matrix)
+    np.testing.assert_array_equal(everything(source), WHOLE)
+    assert curplus.open_source(source) is source
+
+
+def test_what_is_neither_a_path_nor_a_matrix_is_refused():
+    for wrong in (None, b"matrix.npy", 3.0):
+        with pytest.raises(InvalidArgumentError, match="cannot be read as a matrix"):
+            curplus.open_source(wrong)
+
+
+def test_an_array_in_a_file_is_mapped_and_not_read(tmp_path):
+    np.lib.format.open_memmap(tmp_path / "large.npy", mode="w+", shape=(100_000, 100))
+    tracemalloc.start()
+    curplus.observe(curplus.open_source(tmp_path / "large.npy"), n_columns=1, n_rows=2, n_entries=10, rng=0)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 20e6
+
+
+def test_a_sparse_matrix_in_a_file_stays_sparse(tmp_path):
+    scipy.sparse.save_npz(tmp_path / "sparse.npz", scipy.sparse.csr_array(WHOLE))
+    source = curplus.open_source(tmp_path / "sparse.npz")
+    assert scipy.sparse.issparse(whole_matrix(source))
+
+
+def test_the_whole_of_a_source_is_the_dense_matrix(source, kind):
+    whole = whole_matrix(source)
+    dense = whole.toarray() if scipy.sparse.issparse(whole) else np.asarray(whole)
+    np.testing.assert_allclose(dense, kind.dense, rtol=0, atol=0 if kind.exact else 1e-12)
+
+
+def test_names_in_a_table_travel_to_the_answer(tmp_path):
+    PEOPLE.to_csv(tmp_path / "people.csv")
+    seen = curplus.observe(curplus.open_source(tmp_path / "people.csv"), n_columns=2, n_rows=2, n_entries=4, rng=0)
+    answer = curplus.cur_plus(seen, rank=1)
+    assert answer.sampled_column_names.tolist() == ["height [cm]", "weight"]
+    assert set(answer.sampled_row_names) <= {"ann", "bob", "eve"}
+
+
+@pytest.mark.parametrize(
+    "index",
+    [[0, 1, 2], [30, 10, 20], [0.5, 1.5, 2.5], ["ann", "bob", "eve"], [True, False, True]],
+    ids=["positions", "whole numbers", "numbers", "words", "truth values"],
+)
+@pytest.mark.parametrize("ending", [".csv", ".tsv"])
+def test_a_table_as_pandas_writes_it_is_read_with_its_row_names(tmp_path, index, ending):
+    frame = PEOPLE.set_axis(index, axis=0)
+    frame.to_csv(tmp_path / f"people{ending}", sep="," if ending == ".csv" else "\t")
+    source = curplus.open_source(tmp_path / f"people{ending}")
+    np.testing.assert_array_equal(everything(source), frame.to_numpy())
+    assert [str(name) for name in source.row_names] == [str(name) for name in index]
+    assert source.column_names.tolist() == ["height [cm]", "weight"]
+
+
+@pytest.mark.parametrize(
+    ("text", "row_names", "column_names"),
+    [
+        ("a,b\n1,2\n3,4\n", [0, 1], ["a", "b"]),
+        ("name,a,b\nx,1,2\ny,3,4\n", ["x", "y"], ["a", "b"]),
+        (",a,b\n7,1,2\n8,3,4\n", [7, 8], ["a", "b"]),
+        ('"",a,b\n7,1,2\n8,3,4\n', [7, 8], ["a", "b"]),
+        (" ,a,b\n7,1,2\n8,3,4\n", [7, 8], ["a", "b"]),
+        ("Unnamed: 0,a,b\n7,1,2\n8,3,4\n", [7, 8], ["a", "b"]),
+        (",1990,1991\nx,1,2\ny,3,4\n", ["x", "y"], ["1990", "1991"]),
+        ("country,1990,1991\nx,1,2\ny,3,4\n", ["x", "y"], ["1990", "1991"]),
+        (",0,1\n0,1,2\n1,3,4\n", [0, 1], ["0", "1"]),
+        ("a,b\nx,1,2\ny,3,4\n", ["x", "y"], ["a", "b"]),
+        ("\ufeffa,b\n1,2\n3,4\n", [0, 1], ["a", "b"]),
+        ("1_1,1_2\n1,2\n3,4\n", [0, 1], ["1_1", "1_2"]),
+    ],
+    ids=[
+        "no row names",
+        "words",
+        "nameless numbers",
+        "quoted nothing",
+        "a blank",
+        "named by pandas",
+        "years, nameless",
+        "years",
+        "positions on both sides",
+        "one name fewer",
+        "with a mark in front",
+        "names that hold numbers",
+    ],
+)
+def test_a_table_is_read_with_the_names_it_has(tmp_path, text, row_names, column_names):
+    source = curplus.open_source(written(tmp_path / "table.csv", text))
+    np.testing.assert_array_equal(everything(source), [[1, 2], [3, 4]])
+    assert source.row_names.tolist() == row_names
+    assert source.column_names.tolist() == column_names
+
+
+def test_one_column_of_numbers_is_data_even_without_a_name(tmp_path):
+    source = curplus.open_source(written(tmp_path / "one.csv", '""\n1\n2\n'))
+    np.testing.assert_array_equal(everything(source), [[1], [2]])
+
+
+@pytest.mark.parametrize("line", ["1,2", "1.5,1.5", "-3,1e-5", "0,1,1,0", "7"])
+def test_a_table_whose_first_line_looks_like_data_is_refused(tmp_path, line):
+    path = written(tmp_path / "data.csv", f"{line}\n{line}\n")
+    with pytest.raises(SourceError) as caught:
+        curplus.open_source(path)
+    assert f"the first line of {path} has only numbers ({', '.join(line.split(',')[:3])}" in str(caught.value)
+    assert "looks like data and not like column names. Add a line of column names above it." in str(caught.value)
+
+
+def test_a_table_with_numbers_for_names_can_be_had_as_the_error_says(tmp_path):
+    path = tmp_path / "spectra.tsv"
+    pd.DataFrame([[1.0, 2.0], [3.0, 4.0]], columns=[400, 410]).to_csv(path, sep="\t", index=False)
+    with pytest.raises(SourceError) as caught:
+        curplus.open_source(path)
+    advice = str(caught.value).partition("read the table with pandas: ")[2].removesuffix(".")
+    source = eval(advice, {"curplus": curplus, "pandas": pd})
+    assert source.column_names.tolist() == ["400", "410"]
+    np.testing.assert_array_equal(everything(source), [[1, 2], [3, 4]])
+
+
+def test_a_file_that_is_missing_is_named_with_the_folder_it_was_looked_for_from(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    message = f"there is no file data/m.npy (looked for from {tmp_path}). Check its name and folder."
+    with pytest.raises(SourceError, match=re.escape(message)):
+        curplus.open_source("data/m.npy")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["1,2\n3,4", "[[1, 2], [3, 4]]", "enron", "1.5,2.5", "a,b\n" + "1,2\n" * 2000, "\0"],
+    ids=["lines", "a list", "a word", "numbers", "many lines", "nothing that can be a path"],
+)
+def test_a_string_that_was_meant_as_data_is_told_to_be_a_path(text):
+    with pytest.raises(SourceError) as caught:
+        curplus.open_source(text)
+    message = str(caught.value)
+    assert message.startswith(repr(text if len(text) <= 60 else f"{text[:60]}..."))
+    assert "is not the path of a file, and a string is always taken for one." in message
+    assert "or the data itself as an array, a list of rows or a DataFrame." in message
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("m.xlsx", b"", "m.xlsx cannot be opened: its ending is not one of .npy, .npz, .csv, .tsv. Convert it first."),
+        ("m", b"", "m cannot be opened: its ending is not one of"),
+        ("m.npy", b"nonsense", "m.npy cannot be read as a .npy matrix: the magic string is not correct"),
+        ("m.npy", b"", "m.npy cannot be read as a .npy matrix"),
+        ("m.npz", b"nonsense", "m.npz cannot be read as a .npz matrix: File is not a zip file"),
+        ("m.csv", b"", "m.csv cannot be read as a .csv matrix: No columns to parse from file"),
+        ("m.csv", b"a,b\n1,x\n", "m.csv cannot be read as a .csv matrix: column 'b' of the table has dtype"),
+        ("m.csv", b"a,b\n1,2\n1,2,3,4\n", "m.csv cannot be read as a .csv matrix"),
+        ("m.csv", b"a,b\n1,\xff\xfe\n", "m.csv cannot be read as a .csv matrix: 'utf-8' codec can't decode"),
+    ],
+)
+def test_a_file_that_is_not_what_its_ending_says_is_named(tmp_path, name, content, message):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(SourceError, match=re.escape(message)):
+        curplus.open_source(tmp_path / name)
+
+
+def test_an_array_that_is_no_matrix_is_named_with_its_file(tmp_path):
+    np.save(tmp_path / "cube.npy", np.zeros((2, 3, 4)))
+    np.save(tmp_path / "objects.npy", np.array([[1, None]]))
+    with pytest.raises(SourceError, match=r"cube.npy cannot be read .*: the matrix has shape \(2, 3, 4\)\."):
+        curplus.open_source(tmp_path / "cube.npy")
+    with pytest.raises(SourceError, match=r"objects.npy cannot be read as a .npy matrix"):
+        curplus.open_source(tmp_path / "objects.npy")
+
+
+def test_an_archive_that_holds_no_sparse_matrix_says_what_it_holds(tmp_path):
+    np.savez(tmp_path / "arrays.npz", a=WHOLE, b=WHOLE)
+    with pytest.raises(SourceError, match=r"arrays.npz holds a, b, not a sparse matrix. Save a sparse matrix with"):
+        curplus.open_source(tmp_path / "arrays.npz")
+    curplus.observe(WHOLE, n_columns=2, n_rows=2, n_entries=3).save(tmp_path / "seen.npz")
+    with pytest.raises(SourceError, match=r"seen.npz holds a result that curplus saved, not a matrix\."):
+        curplus.open_source(tmp_path / "seen.npz")
+
+
+def test_a_folder_is_not_a_matrix(tmp_path):
+    (tmp_path / "folder.npy").mkdir()
+    with pytest.raises(SourceError, match=r"folder.npy cannot be read as a .npy matrix"):
+        curplus.open_source(tmp_path / "folder.npy")
+
+
+def test_a_table_names_the_extra_it_needs(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(MissingExtraError, match=re.escape("pip install 'curplus[pandas]'")):
+        curplus.open_source(written(tmp_path / "table.csv", "a,b\n1,2\n"))
+
+
+def test_every_ending_is_documented():
+    for ending in READERS:
+        assert ending in curplus.open_source.__doc__
 
 
 # Real data

@@ -334,6 +334,40 @@ def test_a_bad_argument_is_named_with_its_value(call, message):
         call()
 
 
+@pytest.mark.parametrize(
+    ("call", "remedy"),
+    [
+        (lambda: theory.theorem_1(shape=(9, 9), rank=2, mu=1.0, t=0.0), "The chance of failing falls like exp(-t)"),
+        (lambda: theory.lemma_1(mu_eta=1.0, rank_eta=0.0), "Compute it with theory.numerical_rank; it is 0 only for"),
+        (lambda: theory.lemma_1(mu_eta=0.5, rank_eta=1.0), "Compute it with theory.generalized_incoherence."),
+        (lambda: theory.theorem_1(rank=2, mu=0.5, **BIG), "Compute it with theory.incoherence, from orthonormal"),
+        (
+            lambda: theory.theorem_2(rank=2, mu=1.0, mu_hat=0.5, sigma_next=1.0, **BIG),
+            "Compute it with theory.incoherence, from orthonormal vectors.",
+        ),
+        (lambda: theory.projection_bound(rank=2, mu=1.0, sigma_next=-1.0, **BIG), "It is a singular value"),
+        (
+            lambda: theory.lemma_2(shape=(9, 9), n_columns=3, t=3.0, **SPECTRUM | {"sigma_rank": math.inf}),
+            "It is a singular value: compute it with numpy.linalg.svd.",
+        ),
+        (
+            lambda: theory.frobenius_bound(rank=1, mu_hat=1.0, projection_error=-1.0, n_entries=9, delta=0.5, **BIG),
+            "It is a norm: compute it with numpy.linalg.norm.",
+        ),
+        (lambda: theory.numerical_rank([1.0], (2, 2), eta=-0.1), "as a mean square per entry: give 0 or more."),
+    ],
+    ids=["t", "rank_eta", "mu_eta", "mu", "mu_hat", "sigma_next", "sigma_rank", "projection_error", "eta"],
+)
+def test_the_remedy_is_that_of_the_argument(call, remedy):
+    with pytest.raises(InvalidArgumentError, match=re.escape(remedy)):
+        call()
+
+
+def test_the_t_that_is_suggested_leaves_a_chance_of_success():
+    known = {"shape": (9000, 9000), "rank": 1, "n_columns": 6000, **SPECTRUM}
+    assert theory.theorem_3(t=3.0, **known).probability > 0.5
+
+
 def test_an_incoherence_that_was_rounded_down_to_just_below_one_is_accepted():
     rounded = theory.theorem_1(rank=5, mu=1 - 1e-15, **BIG)
     assert rounded == theory.theorem_1(rank=5, mu=1.0, **BIG)

@@ -6,33 +6,35 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from ..paper import EXPERIMENTS, SCALES
 from ..paper import reproduce as make
 from ..paper.matrices import paper_matrices
+from . import show
+from .options import Seed
 
-console = Console()
+__all__ = ["reproduce"]
 
 NAMES = f"{', '.join(EXPERIMENTS)}, or all."
 
 
 def reproduce(
-    names: Annotated[list[str], typer.Argument(help=NAMES)],
+    names: Annotated[list[str] | None, typer.Argument(help=NAMES)] = None,
     scale: Annotated[str, typer.Option(help="quick: in small, needs no data. paper: the paper's grid.")] = SCALES[0],
     out: Annotated[Path | None, typer.Option(help="Folder for the results; reproduced-SCALE if left out.")] = None,
     data: Annotated[Path | None, typer.Option(help="Folder that has the data sets.")] = None,
     jobs: Annotated[int | None, typer.Option(help="Processes; all cores if left out.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of everything that is drawn.")] = 0,
+    seed: Seed = 0,
 ) -> None:
     """Make figures and tables of the paper; go on where an interrupted run stopped."""
+    names = names or []
     if scale == "paper" and set(names) - {"figure1", "table1"}:
         for remark in paper_matrices(data).remarks:
-            console.print(remark, highlight=False)
+            show.line(remark)
     folder = out or Path(f"reproduced-{scale}")
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("cells"))
+    console = show.console()
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TextColumn("cells"))
     with Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=console) as bars:
         tasks = {}
 
@@ -41,13 +43,13 @@ def reproduce(
                 tasks[name] = bars.add_task(name, total=total)
             bars.update(tasks[name], completed=done)
             if not console.is_terminal and done * 20 // total > (done - 1) * 20 // total:
-                console.print(f"{name}: {done} of {total} cells", highlight=False)
+                console.print(f"{name}: {done} of {total} cells")
 
         def written(path: Path) -> None:
-            bars.console.print(escape(str(path)), highlight=False)
+            console.print(str(path), soft_wrap=True)
 
         try:
             make(names, folder, scale=scale, data_home=data, jobs=jobs, seed=seed, progress=progress, written=written)
         except KeyboardInterrupt:
-            bars.console.print("Interrupted. What was finished is kept: the same command goes on from there.")
+            console.print("Interrupted. What was finished is kept: the same command goes on from there.")
             raise typer.Exit(130) from None

@@ -152,11 +152,12 @@ def _draw(figure: Any, path: Path) -> None:
 
 
 def _chosen(names: Sequence[str]) -> list[Experiment]:
+    names = [names] if isinstance(names, str) else names
+    choice = f"Choose from {', '.join(EXPERIMENTS)}, or all."
+    if not names:
+        raise InvalidArgumentError(f"no figure or table was named. {choice}")
     wanted = list(EXPERIMENTS) if "all" in names else list(dict.fromkeys(names))
     unknown = [name for name in wanted if name not in EXPERIMENTS]
-    if unknown or not wanted:
-        raise InvalidArgumentError(
-            f"there is no experiment called {', '.join(unknown) or 'nothing'}. "
-            f"Choose from {', '.join(EXPERIMENTS)}, or all."
-        )
+    if unknown:
+        raise InvalidArgumentError(f"there is no experiment called {', '.join(unknown)}. {choice}")
     return [EXPERIMENTS[name] for name in wanted]

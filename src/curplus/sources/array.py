@@ -33,17 +33,17 @@ class ArraySource:
         array = matrix if plain or masked else host_array(matrix, name="the matrix")
         check_two_dimensional(array.shape)
         self.dtype = real_array(array[:0, :0], name="the matrix").dtype
-        self._array = array
+        self.matrix = array
 
     @property
     def shape(self) -> Shape:
-        return int(self._array.shape[0]), int(self._array.shape[1])
+        return int(self.matrix.shape[0]), int(self.matrix.shape[1])
 
     def rows(self, index: IndexVector) -> Matrix:
-        return real_array(take(self._array, index, axis=0), name="the matrix")
+        return real_array(take(self.matrix, index, axis=0), name="the matrix")
 
     def columns(self, index: IndexVector) -> Matrix:
-        return real_array(take(self._array, index, axis=1), name="the matrix")
+        return real_array(take(self.matrix, index, axis=1), name="the matrix")
 
     def entries(self, i: IndexVector, j: IndexVector) -> Vector:
-        return real_array(gather(self._array, i, j), name="the matrix")
+        return real_array(gather(self.matrix, i, j), name="the matrix")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from .source import Source
 from .sparse import SparseSource
 from .table import TableSource, is_table
 
-__all__ = ["as_source"]
+__all__ = ["as_source", "whole_matrix"]
 
 
 def as_source(
@@ -56,6 +57,16 @@ def as_source(
     return source
 
 
+def whole_matrix(matrix: Any) -> Any:
+    """All of a matrix, for what cannot do with less: a sparse matrix stays sparse, and a mapped file mapped."""
+    source = as_source(matrix)
+    if isinstance(source, SparseSource):
+        return source.matrix.astype(source.dtype, copy=False)
+    if isinstance(source, ArraySource):
+        return source.matrix
+    return source.rows(np.arange(source.shape[0]))
+
+
 def _wrap(matrix: Any) -> Source:
     if is_table(matrix):
         return TableSource(matrix)
@@ -65,6 +76,10 @@ def _wrap(matrix: Any) -> Source:
         return ArraySource(matrix)
     if isinstance(matrix, Source):
         return matrix
+    if isinstance(matrix, (str, PathLike)):
+        raise InvalidArgumentError(
+            f"a {type(matrix).__name__} cannot be read as a matrix. If it is the path of a file, use open_source."
+        )
     if callable(matrix):
         raise InvalidArgumentError("a function alone has no shape. Give CallableSource(function, shape).")
     raise InvalidArgumentError(

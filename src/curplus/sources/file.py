@@ -3,53 +3,144 @@
 from __future__ import annotations
 
 import zipfile
+from collections.abc import Callable, Mapping
 from os import PathLike
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 
 from ..exceptions import MissingExtraError, SourceError
+from .convert import as_source
+from .source import Source
 
-__all__ = ["open_source"]
+__all__ = ["READERS", "open_source"]
 
 
-def open_source(path: str | PathLike[str]) -> Any:
-    """The matrix in a file, by the ending of its name, as an array, a sparse matrix or a DataFrame.
+def open_source(matrix: Any) -> Source:
+    r"""Open the matrix in a file, by the ending of its name; what is no path is wrapped by :func:`as_source`.
 
-    ``.npy`` is mapped, not read; ``.npz`` holds a sparse matrix (:func:`scipy.sparse.save_npz`); ``.csv`` and ``.tsv``
-    have a line of column names and, if it is not numeric, a first column of row names (needs pandas).
+    ==============  ==========================================  =========================================
+    ending          what it holds                               what is read when it is opened
+    ==============  ==========================================  =========================================
+    .npy            an array (:func:`numpy.save`)               its header; the rest is mapped
+    .npz            a sparse matrix (scipy.sparse.save_npz)     all of it, kept sparse
+    .csv, .tsv      a table with a line of column names         all of it (needs pandas)
+    ==============  ==========================================  =========================================
+
+    Capital letters make no difference. The first column of a table holds row names if it has no name itself, as
+    ``DataFrame.to_csv`` writes it, or if it is not numeric. Names travel to the result.
+
+    Parameters
+    ----------
+    matrix : str, path, or anything that as_source takes
+        A string is always the path of a file.
+
+    Returns
+    -------
+    Source
 
     Raises
     ------
     SourceError
-        If the file is not what its ending says.
+        If there is no such file, or if it is not what its ending says.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, curplus
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
+    >>> _ = path.write_text("name,height,weight\nann,170,60\nbob,180,75\n")
+    >>> source = curplus.open_source(path)
+    >>> source.shape, source.column_names.tolist(), source.row_names.tolist()
+    ((2, 2), ['height', 'weight'], ['ann', 'bob'])
     """
-    path = Path(path)
-    readers = {".npy": _npy, ".npz": _npz, ".csv": _table, ".tsv": _table}
-    if path.suffix not in readers:
-        raise SourceError(f"{path} cannot be opened: its ending is not one of {', '.join(readers)}. Convert it first.")
+    if not isinstance(matrix, (str, PathLike)):
+        return as_source(matrix)
+    path = Path(matrix)
+    ending = path.suffix.lower()
+    _check_exists(path, ending)
+    if ending not in READERS:
+        raise SourceError(f"{path} cannot be opened: its ending is not one of {', '.join(READERS)}. Convert it first.")
     try:
-        return readers[path.suffix](path)
-    except (ValueError, EOFError, zipfile.BadZipFile, UnicodeDecodeError) as error:
-        raise SourceError(f"{path} cannot be read as a {path.suffix} matrix: {error}") from error
+        return as_source(READERS[ending](path))
+    except (SourceError, MissingExtraError):
+        raise
+    except Exception as error:  # a damaged file can fail in a dozen ways, all of which mean this
+        raise SourceError(f"{path} cannot be read as a {ending} matrix: {error}") from error
+
+
+def _check_exists(path: Path, ending: str) -> None:
+    try:
+        found = path.exists()
+    except OSError:  # a name that is too long, or a folder that must not be looked into
+        found = False
+    if found:
+        return
+    if ending in READERS:
+        raise SourceError(f"there is no file {path} (looked for from {Path.cwd()}). Check its name and folder.")
+    text = str(path) if len(str(path)) <= 60 else f"{str(path)[:60]}..."
+    raise SourceError(
+        f"{text!r} is not the path of a file, and a string is always taken for one. Give a file that ends in "
+        f"{', '.join(READERS)}, or the data itself as an array, a list of rows or a DataFrame."
+    )
 
 
 def _npy(path: Path) -> Any:
-    return np.load(path, mmap_mode="r", allow_pickle=False)
+    return np.lib.format.open_memmap(path, mode="r")
 
 
 def _npz(path: Path) -> Any:
+    with zipfile.ZipFile(path) as archive:
+        names = [name.removesuffix(".npy") for name in archive.namelist()]
+    if "curplus" in names:
+        raise SourceError(
+            f"{path} holds a result that curplus saved, not a matrix. Read it with curplus.load, or look at it with "
+            "'curplus info' on the command line."
+        )
+    if "format" not in names:
+        raise SourceError(
+            f"{path} holds {', '.join(names) or 'nothing'}, not a sparse matrix. Save a sparse matrix with "
+            "scipy.sparse.save_npz, or one array with numpy.save, as .npy."
+        )
     return scipy.sparse.load_npz(path)
 
 
-def _table(path: Path) -> Any:
+def _csv(path: Path) -> Any:
+    return _table(path, ",")
+
+
+def _tsv(path: Path) -> Any:
+    return _table(path, "\t")
+
+
+def _table(path: Path, separator: str) -> Any:
     try:
         import pandas as pd
     except ImportError as error:
         raise MissingExtraError("reading tables needs pandas: pip install 'curplus[pandas]'.") from error
-    frame = pd.read_csv(path, sep="\t" if path.suffix == ".tsv" else ",")
-    if frame.shape[1] > 1 and not pd.api.types.is_numeric_dtype(frame.dtypes.iloc[0]):
-        frame = frame.set_index(frame.columns[0])
+    names = pd.read_csv(path, sep=separator, header=None, nrows=1, dtype=str).iloc[0]
+    if pd.to_numeric(names, errors="coerce").notna().all():
+        raise SourceError(
+            f"the first line of {path} has only numbers ({_first_three(names)}), so it looks like data and not like "
+            "column names. Add a line of column names above it. If those numbers are the names, read the table with "
+            f"pandas: curplus.as_source(pandas.read_csv({str(path)!r}, sep={separator!r}))."
+        )
+    frame = pd.read_csv(path, sep=separator)
+    if frame.shape[1] < 2 or not isinstance(frame.index, pd.RangeIndex):  # pandas has found row names by itself
+        return frame
+    unnamed = str(frame.columns[0]).strip() in ("", "Unnamed: 0")
+    if unnamed or not pd.api.types.is_numeric_dtype(frame.dtypes.iloc[0]):
+        return frame.set_index(frame.columns[0])
     return frame
+
+
+def _first_three(names: Any) -> str:
+    return ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
+
+
+#: How to read a file, by the ending of its name. A new kind of file is one function and one row.
+READERS: Mapping[str, Callable[[Path], Any]] = MappingProxyType(
+    {".npy": _npy, ".npz": _npz, ".csv": _csv, ".tsv": _tsv}
+)

@@ -34,11 +34,11 @@ class SparseSource:
     def __init__(self, matrix: Any) -> None:
         check_two_dimensional(matrix.shape)
         self.dtype = real_array(np.empty(0, dtype=matrix.dtype), name="the matrix").dtype
-        self._matrix = matrix
+        self.matrix = matrix
 
     @property
     def shape(self) -> Shape:
-        return int(self._matrix.shape[0]), int(self._matrix.shape[1])
+        return int(self.matrix.shape[0]), int(self.matrix.shape[1])
 
     def rows(self, index: IndexVector) -> Matrix:
         return self._by_row[index].toarray()
@@ -58,8 +58,8 @@ class SparseSource:
     # Conversion to floating point comes first: duplicates of small integers would overflow when they add up.
     @cached_property
     def _by_row(self) -> Any:
-        return scipy.sparse.csr_matrix(self._matrix.astype(self.dtype, copy=False))
+        return scipy.sparse.csr_matrix(self.matrix.astype(self.dtype, copy=False))
 
     @cached_property
     def _by_column(self) -> Any:
-        return scipy.sparse.csc_matrix(self._matrix.astype(self.dtype, copy=False))
+        return scipy.sparse.csc_matrix(self.matrix.astype(self.dtype, copy=False))

@@ -66,8 +66,9 @@ class TableSource:
 
 
 def _numeric_kind(name: Any, kind: Any) -> np.dtype[Any]:
-    """The NumPy type of a column; pandas' nullable types have one too."""
-    kind = getattr(kind, "numpy_dtype", kind)
+    """The NumPy type of a column; pandas' nullable and sparse types have one too."""
+    inner = "subtype" if type(kind).__name__ == "SparseDtype" else "numpy_dtype"  # an interval has a subtype as well
+    kind = getattr(kind, inner, kind)
     if not isinstance(kind, np.dtype) or kind.kind not in "biufc":
         raise InvalidArgumentError(
             f"column {name!r} of the table has dtype {kind}, which is not numeric. Drop it or convert it to numbers."

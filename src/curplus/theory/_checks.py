@@ -1,4 +1,4 @@
-"""Checks on the numbers that theorems are fed with."""
+"""Checks on the numbers that theorems are fed with, each with a remedy for its argument."""
 
 from math import inf
 
@@ -7,6 +7,22 @@ from .._validation import check_count, check_shape
 from ..exceptions import InvalidArgumentError
 
 __all__ = ["area", "at_least", "positive", "target_rank"]
+
+_SINGULAR_VALUE = "It is a singular value: compute it with numpy.linalg.svd."
+_INCOHERENCE = "Compute it with theory.incoherence, from orthonormal vectors."
+
+#: What to do about each argument that is out of range.
+REMEDIES = {
+    "eta": "It is a noise floor, as a mean square per entry: give 0 or more.",
+    "mu": _INCOHERENCE,
+    "mu_eta": "Compute it with theory.generalized_incoherence.",
+    "mu_hat": _INCOHERENCE,
+    "projection_error": "It is a norm: compute it with numpy.linalg.norm.",
+    "rank_eta": "Compute it with theory.numerical_rank; it is 0 only for a matrix of zeros.",
+    "sigma_next": _SINGULAR_VALUE,
+    "sigma_rank": _SINGULAR_VALUE,
+    "t": "The chance of failing falls like exp(-t): try t=3.",
+}
 
 
 def target_rank(rank: int, shape: Shape) -> int:
@@ -22,7 +38,7 @@ def at_least(least: float, **named: float) -> float:
     ((name, value),) = named.items()
     if not least - 1e-9 <= value < inf:  # a computed incoherence of 1 may be rounded down
         raise InvalidArgumentError(
-            f"{name}={value}, which by its definition is finite and at least {least}. Check how it was computed."
+            f"{name}={value}, which by its definition is finite and at least {least}. {REMEDIES[name]}"
         )
     return max(value, least)
 
@@ -30,5 +46,5 @@ def at_least(least: float, **named: float) -> float:
 def positive(**named: float) -> float:
     ((name, value),) = named.items()
     if not 0 < value < inf:
-        raise InvalidArgumentError(f"{name}={value}, but only positive finite numbers make sense. Try {name}=3.")
+        raise InvalidArgumentError(f"{name}={value}, but only positive finite numbers make sense. {REMEDIES[name]}")
     return value

@@ -1,0 +1,62 @@
+"""Options that several verbs share. What can be checked is checked here, before any work is done."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .._typing import Shape
+from .._validation import check_count
+from ..exceptions import InvalidArgumentError
+from ..observation import SampleCounts, default_counts
+
+__all__ = ["Check", "Columns", "Entries", "MatrixFile", "Out", "Rows", "Seed", "check_seed", "check_writable", "counts"]
+
+LIKELY_RANK = 10  # says how much is read where neither a rank nor a count is given
+
+
+def check_seed(seed: int) -> int:
+    """A seed that a random generator takes."""
+    return check_count(seed, name="--seed")
+
+
+def check_writable(path: Path | None) -> Path | None:
+    """A place where a file can be made, or None."""
+    if path is None:
+        return None
+    if path.exists() and not path.is_file():
+        raise InvalidArgumentError(f"--out={path} is a folder or a device. Name a file.")
+    if not path.parent.is_dir():
+        raise InvalidArgumentError(f"--out={path} cannot be written: there is no folder {path.parent}. Make it first.")
+    try:
+        with tempfile.TemporaryFile(dir=path.parent):
+            return path
+    except OSError as error:
+        raise InvalidArgumentError(
+            f"--out={path} cannot be written: {error.strerror}. Name a folder that you may write to."
+        ) from error
+
+
+def counts(shape: Shape, rank: int | None, columns: int | None, rows: int | None, entries: int | None) -> SampleCounts:
+    """How much to read: what was asked for, and the library's defaults for the rest."""
+    n, m = shape
+    default = default_counts(shape, LIKELY_RANK if rank is None else check_count(rank, name="--rank", at_least=1))
+    return SampleCounts(
+        default.n_columns if columns is None else check_count(columns, name="--columns", at_most=m, of="columns"),
+        default.n_rows if rows is None else check_count(rows, name="--rows", at_most=n, of="rows"),
+        default.n_entries if entries is None else check_count(entries, name="--entries", at_most=n * m, of="entries"),
+    )
+
+
+MatrixFile = Annotated[Path, typer.Argument(help="A .npy, .npz (sparse), .csv or .tsv file.")]
+Columns = Annotated[int | None, typer.Option(help="How many columns to read; 5 x rank or all if left out.")]
+Rows = Annotated[int | None, typer.Option(help="How many rows to read; 5 x rank or all if left out.")]
+Entries = Annotated[int | None, typer.Option(help="How many entries to read; 20 x rank^2 or all if left out.")]
+Seed = Annotated[int, typer.Option(callback=check_seed, help="Seed of all that is drawn.")]
+Out = Annotated[
+    Path | None, typer.Option(callback=check_writable, help="Save the result here, to be read with curplus.load.")
+]
+Check = Annotated[bool, typer.Option(help="Read the whole matrix and say how far off the answer is.")]
