@@ -150,12 +150,6 @@ def test_a_saved_file_holds_no_pickle(members):
         assert array.dtype.kind in "iufU", name
 
 
-def test_a_new_file_has_the_permissions_of_any_other(saved, tmp_path):
-    saved.save(tmp_path / "saved.npz")
-    (tmp_path / "adaptive").touch()
-    assert (tmp_path / "saved.npz").stat().st_mode == (tmp_path / "adaptive").stat().st_mode
-
-
 def test_a_file_of_the_other_kind_is_named(tmp_path):
     make_observation().save(tmp_path / "seen.npz")
     make_factorization().save(tmp_path / "answer.npz")
@@ -414,3 +408,4 @@ def test_a_killed_process_leaves_the_older_file_whole(tmp_path, where):
     assert path.read_bytes() == before
     answer.save(path)
     assert state(curplus.load(path)) == state(answer)
+    assert list(tmp_path.iterdir()) == [path]  # this save has removed what the killed process left behind

@@ -1,23 +1,21 @@
 """Keeping results safe: one npz format for observations and factorizations, without pickle.
 
-A file holds plain arrays and one JSON header that says what they are. It is written beside its destination and moved
-there when complete, so a crash leaves the older file whole.
+A file holds plain arrays and one JSON header that says what they are.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
 from ._arrays import to_numpy
+from ._replacing import check_destination, replacing
 from .exceptions import FileFormatError
 
 __all__ = ["damage_reported", "file_kind", "read_file", "write_bytes", "write_file"]
@@ -28,35 +26,18 @@ VERSION = 1
 
 def write_file(path: str | PathLike[str], kind: str, arrays: Mapping[str, Any], fields: Mapping[str, Any]) -> None:
     """Write ``arrays`` (those that are not None) and the JSON-able ``fields`` to ``path``, all or nothing."""
+    check_destination(path)
     present = {name: to_numpy(array) for name, array in arrays.items() if array is not None}
     header = {"version": VERSION, "kind": kind, "fields": fields, "arrays": _inventory(present)}
     described = {HEADER: np.asarray(json.dumps(header, default=lambda number: number.item()))}
-    with _replacing(Path(path)) as stream:
+    with replacing(path) as stream:
         np.savez(stream, allow_pickle=False, **described, **present)
 
 
 def write_bytes(path: str | PathLike[str], content: bytes) -> None:
     """Write ``content`` to ``path``, all or nothing."""
-    with _replacing(Path(path)) as stream:
+    with replacing(path) as stream:
         stream.write(content)
-
-
-@contextmanager
-def _replacing(path: Path) -> Iterator[BinaryIO]:
-    """A stream to a file beside ``path`` that takes its place once it is complete and on the disk."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.chmod(0o666 & ~_umask())
-        temporary.replace(path)
-        _flush_folder(path.parent)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
 
 
 def read_file(path: str | PathLike[str], kind: str) -> dict[str, Any]:
@@ -106,20 +87,3 @@ def _open(path: str | PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:
 def _inventory(arrays: Mapping[str, Any]) -> dict[str, list[Any]]:
     """Type and shape of each array, as JSON gives them back."""
     return {name: [array.dtype.str, list(array.shape)] for name, array in arrays.items()}
-
-
-def _flush_folder(folder: Path) -> None:
-    """Make sure that a new name in a folder outlives a power cut, where the system can do that."""
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
-def _umask() -> int:
-    """The permissions a new file would not get; reading them means setting them for a moment."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
