@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._arrays import array_namespace, blocks, device, take, to_device
-from .._files import damage_reported, read_file, write_file
+from .._files import SavedFile, check_kind, damage_reported, read_file, write_file
 from .._typing import IndexVector, Matrix, Names, Shape, Vector
 from .._validation import check_count, check_index
 from ..exceptions import InvalidArgumentError, SpanError
@@ -264,14 +264,20 @@ class Factorization:
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Factorization:
         """Read what :meth:`save` wrote."""
+        saved = check_kind(read_file(path), "factorization", path)
         with damage_reported(path):
-            parts = read_file(path, "factorization")
-            left, right = (Basis(**{k: parts.get(f"{side}_{k}") for k in Basis._fields}) for side in ("left", "right"))
-            diagnostics = parts["core"]
-            core = Core(**diagnostics | {"Z": parts["Z"], "notes": tuple(diagnostics["notes"])})
-            names = {name: parts.get(name) for name in ("row_names", "column_names", "held_out")}
-            report = None if parts["report"] is None else FitReport(**parts["report"])
-            return cls(left, core, right, **names, report=report)
+            return cls._from_saved(saved)
+
+    @classmethod
+    def _from_saved(cls, saved: SavedFile) -> Factorization:
+        """The factorization that a file holds."""
+        arrays, fields = saved.arrays, saved.fields
+        left, right = (Basis(**{k: arrays.get(f"{side}_{k}") for k in Basis._fields}) for side in ("left", "right"))
+        diagnostics = fields["core"]
+        core = Core(**diagnostics | {"Z": arrays["Z"], "notes": tuple(diagnostics["notes"])})
+        names = {name: arrays.get(name) for name in ("row_names", "column_names", "held_out")}
+        report = None if fields["report"] is None else FitReport(**fields["report"])
+        return cls(left, core, right, **names, report=report)
 
     def __repr__(self) -> str:
         n, m = self.shape

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from os import PathLike
 
-from .._files import file_kind
+from .._files import SavedFile, damage_reported, read_file
 from ..exceptions import FileFormatError
 from ..factorization.factorization import Factorization
 from ..observation.observation import Observation
 
 __all__ = ["load"]
+
+READERS: dict[str, Callable[[SavedFile], Factorization | Observation]] = {
+    "factorization": Factorization._from_saved,
+    "observation": Observation._from_saved,
+}
 
 
 def load(path: str | PathLike[str]) -> Factorization | Observation:
@@ -25,9 +31,8 @@ def load(path: str | PathLike[str]) -> Factorization | Observation:
     FileFormatError
         If the file is damaged, truncated or was not written by curplus.
     """
-    kind = file_kind(path)
-    if kind == "factorization":
-        return Factorization.load(path)
-    if kind == "observation":
-        return Observation.load(path)
-    raise FileFormatError(f"{path} holds a {kind!r}, which this version of curplus does not know.")
+    saved = read_file(path)
+    if saved.kind not in READERS:
+        raise FileFormatError(f"{path} holds a {saved.kind!r}, which this version of curplus does not know.")
+    with damage_reported(path):
+        return READERS[saved.kind](saved)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import array_namespace, device, real_array
-from .._files import damage_reported, read_file, write_file
+from .._files import SavedFile, check_kind, damage_reported, read_file, write_file
 from .._typing import Array, IndexVector, Matrix, Names, Shape, Vector
 from .._validation import check_index, check_names, check_shape
 from ..exceptions import InvalidArgumentError
@@ -196,8 +196,14 @@ class Observation:
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Observation:
         """Read what :meth:`save` wrote."""
+        saved = check_kind(read_file(path), "observation", path)
         with damage_reported(path):
-            return cls(**read_file(path, "observation"))
+            return cls._from_saved(saved)
+
+    @classmethod
+    def _from_saved(cls, saved: SavedFile) -> Observation:
+        """The observation that a file holds."""
+        return cls(**saved.arrays, **saved.fields)
 
     def __repr__(self) -> str:
         parts = [_counted(self.n_columns, "column"), _counted(self.n_rows, "row"), _counted(self.n_entries, "entry")]
