@@ -1,12 +1,14 @@
 # Two commands do all set-up: `make demo` and `make test`. Each makes .venv first when it is missing or out of date.
 PYTHON ?= python3
+LOWEST_PYTHON ?= python3.11
 BIN := .venv/bin
+LOWEST := .venv-lowest/bin
 
 # Tests run two at a time: BLAS threads on top of that would fight for the cores.
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test docs check clean
+.PHONY: demo test test-lowest docs check clean
 
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -14,11 +16,21 @@ export OMP_NUM_THREADS ?= 1
 	$(BIN)/python -m pip install --quiet --editable ".[all]" --group dev
 	touch $@
 
+.venv-lowest/ready: pyproject.toml .ci/lowest.py
+	$(LOWEST_PYTHON) -m venv .venv-lowest
+	$(LOWEST)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(LOWEST)/python .ci/lowest.py > .venv-lowest/lowest.txt
+	$(LOWEST)/python -m pip install --quiet --editable ".[all]" --group test --constraint .venv-lowest/lowest.txt
+	touch $@
+
 demo: .venv/ready            ## approximate a photograph from a few of its rows, columns and pixels
 	$(BIN)/curplus demo
 
 test: .venv/ready            ## run the tests
 	$(BIN)/python -m pytest -n 2
+
+test-lowest: .venv-lowest/ready  ## run the tests with the lowest versions that pyproject.toml allows
+	$(LOWEST)/python -m pytest -n 1 -W ignore::DeprecationWarning  # old packages call what newer ones deprecate
 
 docs: .venv/ready            ## build the documentation, warnings are errors
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
@@ -30,4 +42,4 @@ check: .venv/ready           ## format, lint, types and repository review
 	$(BIN)/repo-review .
 
 clean:
-	rm -rf .venv docs/_build docs/gallery docs/api/generated
+	rm -rf .venv .venv-lowest docs/_build docs/gallery docs/api/generated

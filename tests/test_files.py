@@ -9,7 +9,10 @@ import signal
 import subprocess
 import sys
 import textwrap
+import tracemalloc
+import warnings
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +20,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import curplus
-from curplus.exceptions import CURPlusError, FileFormatError
+from curplus import _files
+from curplus._files import read_file, write_file
+from curplus.exceptions import CURPlusError, FileFormatError, InvalidArgumentError
 
 
 def make_observation():
@@ -108,7 +113,7 @@ def test_what_was_saved_comes_back_bit_for_bit(saved, kind, tmp_path):
     path = tmp_path / "saved"  # the name is kept as it is: no suffix is added
     saved.save(path)
     assert [file.name for file in tmp_path.iterdir()] == ["saved"]
-    for load in (curplus.load, KINDS[kind].load):
+    for load in [curplus.load]:
         for name in (path, str(path)):
             back = load(name)
             assert type(back) is KINDS[kind]
@@ -150,23 +155,8 @@ def test_a_saved_file_holds_no_pickle(members):
         assert array.dtype.kind in "iufU", name
 
 
-def test_a_new_file_has_the_permissions_of_any_other(saved, tmp_path):
-    saved.save(tmp_path / "saved.npz")
-    (tmp_path / "adaptive").touch()
-    assert (tmp_path / "saved.npz").stat().st_mode == (tmp_path / "adaptive").stat().st_mode
-
-
-def test_a_file_of_the_other_kind_is_named(tmp_path):
-    make_observation().save(tmp_path / "seen.npz")
-    make_factorization().save(tmp_path / "answer.npz")
-    with pytest.raises(FileFormatError, match=r"answer\.npz holds a saved factorization\. Load it with"):
-        curplus.Observation.load(tmp_path / "answer.npz")
-    with pytest.raises(FileFormatError, match=r"seen\.npz holds a saved observation\. Load it with"):
-        curplus.Factorization.load(tmp_path / "seen.npz")
-
-
 def test_a_missing_file_is_a_missing_file(tmp_path, kind):
-    for load in (curplus.load, KINDS[kind].load):
+    for load in [curplus.load]:
         with pytest.raises(FileNotFoundError, match=r"nowhere\.npz"):
             load(tmp_path / "nowhere.npz")
 
@@ -174,6 +164,31 @@ def test_a_missing_file_is_a_missing_file(tmp_path, kind):
 def test_a_missing_folder_is_a_missing_folder(tmp_path, saved):
     with pytest.raises(FileNotFoundError, match="nowhere"):
         saved.save(tmp_path / "nowhere" / "saved.npz")
+
+
+def test_a_file_is_opened_once(kind, saved, tmp_path, monkeypatch):
+    path = tmp_path / "saved.npz"
+    saved.save(path)
+    opened, really_open = [], Path.open
+    monkeypatch.setattr(Path, "open", lambda path, *args: opened.append(path) or really_open(path, *args))
+    for load in [curplus.load]:
+        load(path)
+        assert opened == [path]
+        opened.clear()
+
+
+def test_python_objects_are_not_saved(tmp_path):
+    with pytest.raises(InvalidArgumentError, match="names holds Python objects, which cannot be saved without pickle"):
+        write_file(tmp_path / "saved.npz", "observation", {"names": np.array([Trap()], dtype=object)}, {})
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_header_that_could_not_be_read_back_is_not_saved(tmp_path, monkeypatch):
+    monkeypatch.setattr(_files, "LONGEST_HEADER", 1000)
+    write_file(tmp_path / "saved.npz", "observation", {}, {"notes": "x" * 900})
+    assert read_file(tmp_path / "saved.npz") == ("observation", {}, {"notes": "x" * 900})
+    with pytest.raises(InvalidArgumentError, match=r"takes 10\d\d characters, and a file has room for 1000"):
+        write_file(tmp_path / "saved.npz", "observation", {}, {"notes": "x" * 1000})
 
 
 # Damaged, truncated and foreign files
@@ -282,7 +297,7 @@ FOREIGN = {
 def test_a_foreign_file_is_refused(make, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = write(tmp_path, make())
-    for load in (curplus.load, *(kind.load for kind in KINDS.values())):
+    for load in [curplus.load]:
         with pytest.raises(FileFormatError, match=DAMAGED) as caught:
             load(path)
         assert str(path) in str(caught.value)
@@ -331,7 +346,7 @@ def test_a_file_of_a_newer_version_says_what_to_install(kind, members, folder):
     message = (
         r"was written in format version 999, and this curplus reads version 1\. Install a curplus that is at least"
     )
-    for load in (curplus.load, KINDS[kind].load):
+    for load in [curplus.load]:
         with pytest.raises(FileFormatError, match=message):
             load(path)
 
@@ -341,6 +356,126 @@ def test_an_unknown_kind_is_named(members, folder):
     path = write(folder, npz(**members | {"curplus": header(**stated | {"kind": "sculpture"})}))
     with pytest.raises(FileFormatError, match="holds a 'sculpture', which this version of curplus does not know"):
         curplus.load(path)
+
+
+# Files that somebody made up
+
+
+def described(**arrays):
+    """A header with an inventory of the given arrays."""
+    inventory = {name: [array.dtype.str, list(array.shape)] for name, array in arrays.items()}
+    return header(version=1, kind="observation", fields={}, arrays=inventory)
+
+
+def zipped(*members):
+    """An archive of members given by name, content and, if it is to be compressed, the way to do that."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # two members of one name
+        for member in members:
+            archive.writestr(*member)
+    return stream.getvalue()
+
+
+def compressed():
+    x = np.zeros(2**23)
+    return zipped(("curplus.npy", npy(described(x=x))), ("x.npy", npy(x), zipfile.ZIP_DEFLATED))
+
+
+def compressed_header():
+    return zipped(("curplus.npy", npy(np.asarray(" " * 2**20)), zipfile.ZIP_DEFLATED))
+
+
+def long_header():
+    return zipped(("curplus.npy", npy(np.asarray("{}".ljust(2**20 + 1)))))
+
+
+def array_larger_than_its_part():
+    x = np.zeros(2**23)
+    return zipped(("curplus.npy", npy(described(x=x))), ("x.npy", npy(x)[:200]))
+
+
+def header_larger_than_its_part():
+    return zipped(("curplus.npy", npy(np.asarray(" " * 2**20))[:200]))
+
+
+def larger_than_the_inventory_says():
+    return npz(curplus=described(x=np.zeros(1)), x=np.zeros(2**17))
+
+
+def of_another_type_than_the_inventory_says():
+    return npz(curplus=described(x=np.zeros(2)), x=np.zeros(2, dtype=np.int64))
+
+
+def one_part_twice():
+    x = np.zeros(3)
+    return zipped(("curplus.npy", npy(described(x=x))), ("x.npy", npy(x)), ("x.npy", npy(x)))
+
+
+def two_headers():
+    x = np.zeros(3)
+    return zipped(("curplus.npy", npy(described(x=x))), ("curplus.npy", npy(described(x=x))), ("x.npy", npy(x)))
+
+
+def a_part_that_is_no_array():
+    x = np.zeros(3)
+    return zipped(("curplus.npy", npy(described(x=x))), ("x.npy", npy(x)), ("README", b"hello"))
+
+
+def encrypted():
+    content = bytearray(npz(curplus=described(x=np.zeros(3)), x=np.zeros(3)))
+    for record, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        content[content.rfind(record) + flags] |= 1
+    return bytes(content)
+
+
+def one_part_inside_another():
+    """The directory lists an array that lies within the content of a larger one: both are whole, and share bytes."""
+    inner = np.zeros(2**16, dtype=np.uint8)
+    parcel = zipped(("x.npy", npy(inner)))
+    outer = np.frombuffer(parcel, dtype=np.uint8)
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("y.npy", npy(outer))
+        archive.writestr("curplus.npy", npy(described(x=inner, y=outer)))
+        (member,) = zipfile.ZipFile(io.BytesIO(parcel)).infolist()
+        member.header_offset = stream.getvalue().find(parcel)
+        archive.filelist.append(member)
+    return stream.getvalue()
+
+
+CRAFTED = [
+    compressed,
+    compressed_header,
+    long_header,
+    array_larger_than_its_part,
+    header_larger_than_its_part,
+    larger_than_the_inventory_says,
+    of_another_type_than_the_inventory_says,
+    one_part_twice,
+    two_headers,
+    a_part_that_is_no_array,
+    encrypted,
+    one_part_inside_another,
+]
+
+
+@pytest.mark.parametrize("make", CRAFTED, ids=lambda make: make.__name__)
+def test_a_crafted_file_is_refused_before_it_costs_memory(make, folder):
+    path = write(folder, make())
+    tracemalloc.start()
+    try:
+        with pytest.raises(FileFormatError, match=DAMAGED):
+            read_file(path)
+        assert tracemalloc.get_traced_memory()[1] < 500_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_the_crafted_files_are_refused_for_what_was_changed(folder):
+    x = np.zeros(3)
+    plain = zipped(("curplus.npy", npy(described(x=x))), ("x.npy", npy(x)))
+    assert read_file(write(folder, plain)).arrays["x"].tolist() == [0, 0, 0]
 
 
 # A crash in mid-save
@@ -414,3 +549,4 @@ def test_a_killed_process_leaves_the_older_file_whole(tmp_path, where):
     assert path.read_bytes() == before
     answer.save(path)
     assert state(curplus.load(path)) == state(answer)
+    assert list(tmp_path.iterdir()) == [path]  # this save has removed what the killed process left behind

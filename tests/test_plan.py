@@ -45,6 +45,33 @@ def test_distinct_numbers_are_distinct_sorted_and_inside(data, population, seed)
     assert np.all((drawn >= 0) & (drawn < population))
 
 
+def distinct_slowly(rng, population, size):
+    """The same by sorting all draws in every round: what :func:`distinct` must give, bit for bit."""
+    if size > population // 4:
+        return np.sort(rng.permutation(population)[:size])
+    draws = np.empty(0, dtype=np.int64)
+    first = draws
+    while len(first) < size:
+        draws = np.concatenate([draws, rng.integers(population, size=size - len(first) + 16)])
+        first = np.sort(np.unique(draws, return_index=True)[1])
+    return np.sort(draws[first[:size]])
+
+
+@given(st.data(), st.integers(0, 5000) | st.integers(0, 2**63 - 1), seeds)
+def test_distinct_numbers_are_the_first_different_draws(data, population, seed):
+    size = data.draw(st.integers(0, min(population // 4 + 1, 1250)))
+    quick, slow = np.random.default_rng(seed), np.random.default_rng(seed)
+    np.testing.assert_array_equal(distinct(quick, population, size), distinct_slowly(slow, population, size))
+    assert quick.bit_generator.state == slow.bit_generator.state  # what is drawn afterwards is the same, too
+
+
+@pytest.mark.parametrize("size", [20_000, 49_999, 50_000, 50_001])
+def test_many_distinct_numbers_are_the_first_different_draws(size):
+    quick, slow = np.random.default_rng(size), np.random.default_rng(size)
+    np.testing.assert_array_equal(distinct(quick, 200_000, size), distinct_slowly(slow, 200_000, size))
+    assert quick.bit_generator.state == slow.bit_generator.state
+
+
 # One draw in a hundred thousand exceeds these quantiles; the seed is fixed, so the tests pass always or never.
 
 LIKELY = 1 - 1e-5

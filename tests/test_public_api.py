@@ -17,7 +17,18 @@ from curplus._layout import NAMES, SUBPACKAGES
 
 PACKAGE = Path(curplus.__file__).parent
 
-STORY = ("exceptions", "_typing", "_layout", "_arrays", "_validation", "_registry", "_files", *SUBPACKAGES, "__main__")
+STORY = (
+    "exceptions",
+    "_typing",
+    "_layout",
+    "_arrays",
+    "_validation",
+    "_registry",
+    "_replacing",
+    "_files",
+    *SUBPACKAGES,
+    "__main__",
+)
 FILES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
 INIT = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
 

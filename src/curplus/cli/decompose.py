@@ -8,7 +8,7 @@ import typer
 
 from ..methods import cur_plus
 from ..observation import observe
-from ..solvers import SOLVERS, choose_solver
+from ..solvers import SOLVERS
 from ..sources import open_source
 from . import show
 from .finish import finish
@@ -18,12 +18,12 @@ __all__ = ["decompose"]
 
 
 def _check_solver(solver: str) -> str:
-    choose_solver(solver, unknowns=1, entries=1)
+    SOLVERS.resolve(solver)
     return solver
 
 
 Rank = Annotated[int, typer.Option(help="Target rank.")]
-Solver = Annotated[str, typer.Option(callback=_check_solver, help=f"Solver for the core: auto, {', '.join(SOLVERS)}.")]
+Solver = Annotated[str, typer.Option(callback=_check_solver, help=f"Solver for the core: {', '.join(SOLVERS)}.")]
 
 
 def decompose(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any
 
 from rich.console import Console
 from rich.status import Status
@@ -15,8 +14,6 @@ from ..factorization import Factorization
 from ..observation import Observation
 
 __all__ = ["answer", "console", "facts", "failure", "line", "share", "table", "working"]
-
-MOST_NAMES = 8  # of sampled rows and columns
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -64,20 +61,10 @@ def table(headings: Iterable[str], rows: Iterable[Iterable[str]], *, title: str 
 
 def answer(approx: Factorization, observation: Observation | None = None) -> None:
     """What an approximation is, how it was found, and, where that is known, what was read for it."""
-    core = approx.core
-    known = [("matrix", f"{approx.shape[0]} x {approx.shape[1]}")]
+    known = [(fact.title, fact.text) for fact in approx.facts if fact.is_shown]
     if observation is not None:
-        known.append(("read", _what_was_read(observation)))
-    known.append(("core", f"{approx.left.rank} x {approx.right.rank}, by {core.solver}"))
-    if len(approx.column_index) and len(approx.row_index):
-        known.append(("columns", _first(approx.sampled_column_names)))
-        known.append(("rows", _first(approx.sampled_row_names)))
-    known.append(("residual", f"{core.residual_norm:.4g} on the entries"))
-    if core.condition is not None:
-        known.append(("condition", f"{core.condition:.3g}"))
-    if approx.report is not None:
-        known += _report_facts(approx.report)
-    facts([*known, *(("note", note) for note in core.notes)])
+        known.insert(1, ("read", _what_was_read(observation)))
+    facts(known)
 
 
 def share(observation: Observation) -> float:
@@ -90,14 +77,3 @@ def _what_was_read(observation: Observation) -> str:
         f"{observation.n_columns} columns, {observation.n_rows} rows, {observation.n_entries} entries: "
         f"{share(observation):.2%} of the matrix"
     )
-
-
-def _first(names: Any) -> str:
-    shown = ", ".join(str(name) for name in names[:MOST_NAMES])
-    return shown if len(names) <= MOST_NAMES else f"{shown}, ... ({len(names)} in all)"
-
-
-def _report_facts(report: Any) -> list[tuple[str, str]]:
-    """Facts of a report, which so far are to be had only by taking its text apart."""
-    parts = (line.partition(": ") for line in str(report).splitlines())
-    return [(name, text) for name, _, text in parts]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._typing import IndexVector, RandomState, Shape, Vector
 from .._validation import check_count, check_shape, random_generator
@@ -133,12 +134,31 @@ def distinct(rng: np.random.Generator, population: int, size: int) -> IndexVecto
     """
     if size > population // 4:
         return np.sort(rng.permutation(population)[:size])
-    draws = np.empty(0, dtype=np.int64)
-    first: IndexVector = draws
-    while len(first) < size:
-        draws = np.concatenate([draws, rng.integers(population, size=size - len(first) + 16)])
-        first = np.sort(np.unique(draws, return_index=True)[1])
-    return np.sort(draws[first[:size]])
+    seen: IndexVector = np.empty(0, dtype=np.int64)
+    while len(seen) < size:
+        missing = size - len(seen)
+        draws = rng.integers(population, size=missing + 16)
+        # The first draws cannot be too many, in whatever order they came; of the last sixteen, the earlier ones count.
+        seen = _with_new(seen, draws[:missing])
+        late = np.array(list(dict.fromkeys(draws[missing:].tolist())))  # each once, in order of appearance
+        seen = _with_new(seen, late[_is_new(late, seen)][: size - len(seen)])
+    return seen
+
+
+def _with_new(seen: IndexVector, draws: IndexVector) -> IndexVector:
+    """What is in ``seen``, which ascends, or in ``draws``: each number once, ascending; only the draws are sorted."""
+    draws = np.sort(draws)
+    draws = draws[np.diff(draws, prepend=-1) > 0]
+    new = draws[_is_new(draws, seen)]
+    return np.insert(seen, np.searchsorted(seen, new), new)
+
+
+def _is_new(numbers: IndexVector, seen: IndexVector) -> NDArray[np.bool_]:
+    """Which of the numbers are not in ``seen``, which ascends."""
+    if len(seen) == 0:
+        return np.ones(len(numbers), dtype=bool)
+    place = np.minimum(np.searchsorted(seen, numbers), len(seen) - 1)
+    return np.not_equal(seen[place], numbers)
 
 
 def distinct_others(rng: np.random.Generator, size: int, count: int, taken: IndexVector) -> IndexVector:
