@@ -308,6 +308,12 @@ class Observation:
         <Observation of a 3 x 4 matrix: 1 column, 2 rows, 2 entries, float64>
         """
         _check_joinable(self, more)
+        names = {
+            "row_names": more.row_names if self.row_names is None else self.row_names,
+            "column_names": more.column_names if self.column_names is None else self.column_names,
+        }
+        if not any(more.counts):
+            return self._replaced(**names)
         magnitude = max(self.magnitude, more.magnitude)
         check_range(magnitude, self.shape, self.values)
         check_repeated(self, more, magnitude)
@@ -336,8 +342,7 @@ class Observation:
             values=values,
             probabilities=_joined_probabilities(self.entries, more.entries),
             weights=more.weights if not self.n_entries else _joined_weights(self.weights, more.weights),
-            row_names=more.row_names if self.row_names is None else self.row_names,
-            column_names=more.column_names if self.column_names is None else self.column_names,
+            **names,
         )
         joint._set(design=self.design.join(more.design, self.counts, more.counts).of(joint.counts), magnitude=magnitude)
         return joint
