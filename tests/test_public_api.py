@@ -13,7 +13,7 @@ import pytest
 
 import curplus
 from curplus import exceptions
-from curplus._layout import NAMES, SUBPACKAGES
+from curplus._layout import NAMES, SHARED, SUBPACKAGES
 
 PACKAGE = Path(curplus.__file__).parent
 

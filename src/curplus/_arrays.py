@@ -34,6 +34,7 @@ __all__ = [
     "is_numpy_array",
     "largest",
     "numerical_rank",
+    "one_type",
     "power_of_two",
     "real_array",
     "rounding_unit",
@@ -80,6 +81,25 @@ def real_array(values: Any, *, name: str) -> Array:
     if x.dtype in (xp.float32, xp.float64):
         return x
     return xp.astype(x, xp.float32 if real and xp.finfo(x.dtype).bits < 32 else xp.float64)
+
+
+def one_type(parts: dict[str, tuple[Any, tuple[int, ...]]]) -> list[Array]:
+    """The given parts as real arrays of one library and dtype; those left out as empty ones."""
+    given = {name: real_array(part, name=name) for name, (part, _) in parts.items() if part is not None}
+    if not given:
+        return [np.empty(shape) for _, shape in parts.values()]
+    try:
+        xp = array_namespace(*given.values())
+    except TypeError:
+        kinds = ", ".join(f"{name} is a {type(part).__module__} array" for name, part in given.items())
+        raise InvalidArgumentError(f"arrays of different libraries were mixed: {kinds}. Convert them to one.") from None
+    dtype = xp.result_type(*given.values())
+    return [
+        xp.astype(given[name], dtype, copy=False)
+        if name in given
+        else xp.zeros(shape, dtype=dtype, device=device(next(iter(given.values()))))
+        for name, (_, shape) in parts.items()
+    ]
 
 
 def host_array(values: Any, *, name: str) -> np.ndarray[Any, Any]:

@@ -3,9 +3,22 @@
 The test of the layers, the table in CONTRIBUTING and the reference are made from this list.
 """
 
-__all__ = ["NAMES", "SUBPACKAGES", "__version__"]
+__all__ = ["NAMES", "SHARED", "SUBPACKAGES", "__version__"]
 
 __version__ = "0.1.0"
+
+#: Modules that serve all the others, in the order in which they may import each other.
+SHARED = (
+    "_layout",
+    "exceptions",
+    "_typing",
+    "_extras",
+    "_registry",
+    "_arrays",
+    "_validation",
+    "_replacing",
+    "_files",
+)
 
 #: A subpackage may import only from those before it, and from the modules that serve them all.
 SUBPACKAGES = {

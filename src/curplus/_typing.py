@@ -14,6 +14,7 @@ Matrix: TypeAlias = Any
 Vector: TypeAlias = Any
 Namespace: TypeAlias = Any
 
+FloatArray: TypeAlias = NDArray[np.floating[Any]]  # on the host
 IndexVector: TypeAlias = NDArray[np.int64]
 Names: TypeAlias = NDArray[Any]
 Shape: TypeAlias = tuple[int, int]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from .._extras import import_extra
 from ..exceptions import MissingExtraError, SourceError
 from .cards import Card, PublishedFile
 
@@ -105,7 +105,4 @@ def _quiet(pooch: Any) -> Iterator[None]:
 
 
 def _extra(name: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        raise MissingExtraError(f"downloading needs {name}: pip install 'curplus[datasets]'.") from error
+    return import_extra(name, extra="datasets", purpose=f"downloading needs {name}")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._extras import pyplot
 from .._typing import Matrix
-from ..plotting import pyplot
 
 __all__ = ["sample_photograph"]
 
 
 def sample_photograph() -> Matrix:
-    """A photograph that comes with Matplotlib, as grey levels: Grace Hopper, 606 x 512."""
+    """A photograph that comes with Matplotlib, as grey levels: Grace Hopper, 600 x 512."""
     plt = pyplot()
     from matplotlib.cbook import get_sample_data
 

@@ -17,10 +17,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.special
-from numpy.typing import NDArray
 
 from .._arrays import array_namespace, float64, take, to_numpy
-from .._typing import Matrix
+from .._typing import FloatArray, Matrix
 from ..exceptions import InvalidArgumentError
 from ..factorization import Factorization
 from ..observation import Observation
@@ -28,8 +27,6 @@ from .effective_sample import check_tails, effective_sample_size, tail_index
 from .residual import Residual, spectral_norm
 
 __all__ = ["Certificate", "certify"]
-
-FloatArray = NDArray[np.floating[Any]]
 
 LEAVE_OUT_INFLATION = 1.15  # of standard errors from left-out rows: rows share their fits
 FOLDS = 10

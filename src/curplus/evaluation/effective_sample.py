@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._arrays import array_namespace, is_numpy_array, to_numpy
-from .._typing import Vector
+from .._typing import FloatArray, Vector
 
 __all__ = ["MIN_EFFECTIVE_SIZE", "check_tails", "effective_sample_size", "tail_index"]
-
-FloatArray = NDArray[np.floating[Any]]
 
 MIN_EFFECTIVE_SIZE = {"held-out entries": 100, "left-out rows": 50}  # of an average that is given an interval
 MIN_TAIL_INDEX = 2.5  # least power with which the largest squares must fall off: 2 makes a variance, the rest is safety

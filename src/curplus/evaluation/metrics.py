@@ -15,11 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.linalg
 import scipy.sparse
-from numpy.typing import NDArray
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, aslinearoperator, eigsh
 
 from .._arrays import blocks, largest, power_of_two, real_array, to_numpy
-from .._typing import Shape
+from .._typing import FloatArray, Shape
 from .._validation import check_count, check_two_dimensional
 from ..exceptions import InvalidArgumentError
 from ..factorization.factorization import Factorization
@@ -35,7 +34,6 @@ __all__ = [
 ]
 
 SMALL = 4_000_000  # a dense matrix of up to this many entries has all its singular values computed
-FloatArray = NDArray[np.floating[Any]]
 
 
 class ReferenceMatrix:

@@ -5,19 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._arrays import array_namespace, float64, index_table, to_device, to_numpy
-from .._typing import IndexVector, Matrix, Vector
+from .._typing import FloatArray, IndexVector, Matrix, Vector
 from ..factorization import Factorization
 from ..observation import Observation
 
 __all__ = ["Residual", "spectral_norm"]
-
-FloatArray = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ import numpy as np
 from .._typing import IndexVector, RandomState
 from .._validation import check_rank, check_share, random_generator
 from ..factorization import Core, Factorization
-from ..observation import Entries, Observation
+from ..observation import Entries, Observation, split_entries
 from ..solvers import SOLVERS, CoreSolver
 from .method import Bases, approximation_of, check_has_entries, check_observation, sampled_bases
 
@@ -95,7 +95,7 @@ class CURPlus:
     def _held_out(self, observation: Observation, rng: RandomState) -> IndexVector:
         """Records outside the sampled rows and columns, drawn at random; those of one position stay together."""
         share = check_share(self.holdout, name="holdout")
-        return observation.split(share, random_generator(rng))[1] if share else np.empty(0, dtype=np.int64)
+        return split_entries(observation, share, random_generator(rng))[1] if share else np.empty(0, dtype=np.int64)
 
 
 def _notes(core: Core, entries: Entries) -> tuple[str, ...]:

@@ -7,7 +7,6 @@ read from a source by :func:`curplus.read`, or built directly from measurements,
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from os import PathLike
@@ -16,11 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arrays import array_namespace, concatenate, device, index_table, real_array, take
+from .._arrays import index_table, one_type, take
 from .._files import write_file
-from .._typing import Array, IndexVector, Matrix, Names, Shape, Vector
+from .._typing import IndexVector, Matrix, Names, Shape, Vector
 from .._validation import check_index, check_names, check_shape
-from ..exceptions import InvalidArgumentError
 from .checks import (
     check_agreement,
     check_chances,
@@ -34,6 +32,7 @@ from .checks import (
 )
 from .entries import Entries
 from .fingerprint import Fingerprint, fingerprint
+from .join import check_joinable, joined_fields, joined_names
 from .plan import SampleCounts, SamplingDesign
 
 __all__ = ["Observation"]
@@ -107,7 +106,7 @@ class Observation:
 
     def __post_init__(self) -> None:
         n, m = shape = check_shape(self.shape)
-        columns, rows, values = _one_type(
+        columns, rows, values = one_type(
             {"columns": (self.columns, (n, 0)), "rows": (self.rows, (0, m)), "values": (self.values, (0,))}
         )
         i, j = check_index(self.i, n, name="i"), check_index(self.j, m, name="j")
@@ -258,22 +257,6 @@ class Observation:
         kept._set(design=how.of(kept.counts))
         return kept
 
-    def split(
-        self, share: float, rng: np.random.Generator, *, at_most: int | None = None
-    ) -> tuple[IndexVector, IndexVector]:
-        """Records outside the sampled rows and columns, in two parts: to fit, and a random share to check.
-
-        Records of one position stay together, and the share is one of positions, rounded down, ``at_most`` so many.
-        """
-        outside = np.flatnonzero(self.outside)
-        place = self.entries.flat_index[outside]
-        places = np.sort(place)
-        places = places[np.diff(places, prepend=-1) > 0]
-        count = int(share * len(places))
-        chosen = np.sort(rng.permutation(len(places))[: count if at_most is None else min(at_most, count)])
-        aside = _among(place, places[chosen])
-        return outside[~aside], outside[aside]
-
     # -- growing --------------------------------------------------------------------------------------------------
 
     def extend(self, more: Observation) -> Observation:
@@ -307,13 +290,9 @@ class Observation:
         >>> first.extend(curplus.observe(M, n_columns=0, n_rows=2, n_entries=0, rng=1))
         <Observation of a 3 x 4 matrix: 1 column, 2 rows, 2 entries, float64>
         """
-        _check_joinable(self, more)
-        names = {
-            "row_names": more.row_names if self.row_names is None else self.row_names,
-            "column_names": more.column_names if self.column_names is None else self.column_names,
-        }
+        check_joinable(self, more)
         if not any(more.counts):
-            return self._replaced(**names)
+            return self._replaced(**joined_names(self, more))
         magnitude = max(self.magnitude, more.magnitude)
         check_range(magnitude, self.shape, self.values)
         check_repeated(self, more, magnitude)
@@ -324,26 +303,7 @@ class Observation:
         )
         check_agreement(self, more, magnitude)
         check_agreement(more, self, magnitude)
-        n, m = self.shape
-        columns, rows, values = _one_type(
-            {
-                "columns": (_joined(self.columns, more.columns, axis=1), (n, 0)),
-                "rows": (_joined(self.rows, more.rows, axis=0), (0, m)),
-                "values": (_joined(self.values, more.values, axis=0), (0,)),
-            }
-        )
-        joint = self._replaced(
-            column_index=np.concatenate([self.column_index, more.column_index]),
-            columns=columns,
-            row_index=np.concatenate([self.row_index, more.row_index]),
-            rows=rows,
-            i=np.concatenate([self.i, more.i]),
-            j=np.concatenate([self.j, more.j]),
-            values=values,
-            probabilities=_joined_probabilities(self.entries, more.entries),
-            weights=more.weights if not self.n_entries else _joined_weights(self.weights, more.weights),
-            **names,
-        )
+        joint = self._replaced(**joined_fields(self, more))
         joint._set(design=self.design.join(more.design, self.counts, more.counts).of(joint.counts), magnitude=magnitude)
         return joint
 
@@ -373,71 +333,6 @@ class Observation:
 def _counted(count: int, noun: str) -> str:
     plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
     return f"{count} {noun if count == 1 else plural}"
-
-
-def _among(x: IndexVector, few: IndexVector) -> NDArray[np.bool_]:
-    """Whether each of ``x`` is one of the ascending ``few``."""
-    bounded = np.append(few, np.iinfo(np.int64).max)
-    found: NDArray[np.bool_] = bounded[np.searchsorted(few, x)] == x
-    return found
-
-
-def _check_joinable(first: Observation, second: Observation) -> None:
-    if not isinstance(second, Observation):
-        raise InvalidArgumentError(f"an observation can be extended by another one, not by a {type(second).__name__}.")
-    if first.shape != second.shape:
-        raise InvalidArgumentError(
-            f"observations of matrices of shape {first.shape} and {second.shape} cannot be joined. "
-            "Give two of the same matrix."
-        )
-    kinds = {type(x.values).__module__ for x in (first, second) if any(x.counts)}
-    if len(kinds) > 1:
-        raise InvalidArgumentError(
-            f"the observations hold arrays of different libraries ({', '.join(sorted(kinds))}). Convert one of them."
-        )
-    if first.n_entries and second.n_entries and (first.weights is None) != (second.weights is None):
-        raise InvalidArgumentError(
-            "only one of the two observations has weights for its entries, and those of the other are not known. "
-            "Give weights to both, or to none."
-        )
-
-
-def _joined(first: Array, second: Array, *, axis: int) -> Array | None:
-    """Both arrays; None where both hold nothing, so that the library of the other parts decides."""
-    joint = concatenate(first, second, axis=axis)
-    return joint if first.shape[axis] or second.shape[axis] else None
-
-
-def _joined_weights(first: Vector | None, second: Vector | None) -> Vector | None:
-    return first if first is None or second is None else np.concatenate([first, second])
-
-
-def _joined_probabilities(first: Entries, second: Entries) -> Vector | None:
-    """Chances side by side; records without one were drawn uniformly."""
-    if first.probabilities is None and second.probabilities is None:
-        return None
-    alike = 1.0 / math.prod(first.shape)
-    chances = [np.full(len(x), alike) if x.probabilities is None else x.probabilities for x in (first, second)]
-    return np.concatenate(chances)
-
-
-def _one_type(parts: dict[str, tuple[Any, tuple[int, ...]]]) -> list[Array]:
-    """The given parts as real arrays of one library and dtype; those left out as empty ones."""
-    given = {name: real_array(part, name=name) for name, (part, _) in parts.items() if part is not None}
-    if not given:
-        return [np.empty(shape) for _, shape in parts.values()]
-    try:
-        xp = array_namespace(*given.values())
-    except TypeError:
-        kinds = ", ".join(f"{name} is a {type(part).__module__} array" for name, part in given.items())
-        raise InvalidArgumentError(f"arrays of different libraries were mixed: {kinds}. Convert them to one.") from None
-    dtype = xp.result_type(*given.values())
-    return [
-        xp.astype(given[name], dtype, copy=False)
-        if name in given
-        else xp.zeros(shape, dtype=dtype, device=device(next(iter(given.values()))))
-        for name, (_, shape) in parts.items()
-    ]
 
 
 def _read_only(value: Any) -> Any:

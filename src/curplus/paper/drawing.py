@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..plotting import pyplot
+from .._extras import pyplot
 from . import matrices
 from .methods import METHODS
 from .tables import Rows, different, where

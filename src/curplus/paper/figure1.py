@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..plotting import pyplot
+from .._extras import pyplot
 from .experiment import Experiment
 from .tables import Rows, different, where
 

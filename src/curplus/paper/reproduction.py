@@ -11,11 +11,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from .._extras import pyplot
 from .._files import write_bytes
 from .._validation import check_count
 from ..datasets.folders import DataHome
 from ..exceptions import InvalidArgumentError
-from ..plotting import pyplot
 from . import figure1, figure2, figure3, figure4, figure5, figure6, figure7, matrices, recovery, table1
 from .cells import Progress, Study, description, measure_all, versions
 from .comparison import Comparison

@@ -1,8 +1,7 @@
 """Pictures of results. Needs Matplotlib: ``pip install 'curplus[plot]'``."""
 
-from ._pyplot import pyplot
 from .certificate import plot_certificate
 from .images import plot_images
 from .observation import plot_observation
 
-__all__ = ["plot_certificate", "plot_images", "plot_observation", "pyplot"]
+__all__ = ["plot_certificate", "plot_images", "plot_observation"]

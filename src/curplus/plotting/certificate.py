@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._extras import pyplot
 from ..evaluation import Certificate
 from ..evaluation.effective_sample import MIN_EFFECTIVE_SIZE
-from ._pyplot import pyplot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._extras import pyplot
 from ..observation import Observation
-from ._pyplot import pyplot
 from .observation import plot_observation
 
 if TYPE_CHECKING:

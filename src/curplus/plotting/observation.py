@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._arrays import to_numpy
+from .._extras import pyplot
 from .._typing import IndexVector
 from ..observation import Observation
-from ._pyplot import pyplot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

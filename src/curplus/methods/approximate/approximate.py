@@ -21,7 +21,7 @@ from ..._typing import IndexVector, RandomState
 from ..._validation import random_generator
 from ...exceptions import InvalidArgumentError
 from ...factorization import Factorization, Provenance, leading_basis
-from ...observation import Observation
+from ...observation import Observation, split_entries
 from ..method import check_observation
 from .als import alternate, measurements, solve_rows
 from .assemble import assemble, leading_part
@@ -100,7 +100,7 @@ class CrossApproximation:
         unit = _harmless_unit(observation)
         sample = observation.divide(unit)
         rank = choose_rank(sample, self.rank)
-        use, check = sample.split(HOLDOUT, random_generator(rng), at_most=MOST_CHECKED)
+        use, check = split_entries(sample, HOLDOUT, random_generator(rng), at_most=MOST_CHECKED)
         start = (_from_rows_and_columns if sample.n_rows else _from_entries)(sample, rank.rank, use, check)
         answer, refinement_z = _refined(start.approximation, sample, rank.rank, use, check)
         used = start.used_entries or refinement_z > KEPT

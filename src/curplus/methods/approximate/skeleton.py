@@ -10,18 +10,15 @@ few rows and columns for that, scattered entries decide.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..._arrays import blocks, float64, take, to_device, to_numpy
-from ..._typing import IndexVector
+from ..._typing import FloatArray, IndexVector
 from ...observation import Observation
 
 __all__ = ["Skeleton", "ridge_skeleton"]
-
-FloatArray = NDArray[np.floating[Any]]
 
 CUT = 1e-12  # singular values of the intersection below this fraction of the largest are rounding
 FEWEST_ENTRIES, ENOUGH_ENTRIES = 10, 50_000  # that choose a ridge; more than enough are not used

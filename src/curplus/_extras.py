@@ -1,0 +1,23 @@
+"""Packages that not every user has: imported where they are used, with an error that says what to install."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from .exceptions import MissingExtraError
+
+__all__ = ["import_extra", "pyplot"]
+
+
+def import_extra(module: str, *, extra: str, purpose: str) -> Any:
+    """A module of an optional package; ``purpose`` is what needs it, with its verb."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise MissingExtraError(f"{purpose}: pip install 'curplus[{extra}]'.") from error
+
+
+def pyplot() -> Any:
+    """Matplotlib's pyplot."""
+    return import_extra("matplotlib.pyplot", extra="plot", purpose="pictures need Matplotlib")

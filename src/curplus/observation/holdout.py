@@ -1,0 +1,35 @@
+"""Setting entries aside, to check a fit that does not use them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._typing import IndexVector
+from .observation import Observation
+
+__all__ = ["split_entries"]
+
+
+def split_entries(
+    observation: Observation, share: float, rng: np.random.Generator, *, at_most: int | None = None
+) -> tuple[IndexVector, IndexVector]:
+    """Records outside the sampled rows and columns, in two parts: to fit, and a random share to check.
+
+    Records of one position stay together, and the share is one of positions, rounded down, ``at_most`` so many.
+    """
+    outside = np.flatnonzero(observation.outside)
+    place = observation.entries.flat_index[outside]
+    places = np.sort(place)
+    places = places[np.diff(places, prepend=-1) > 0]
+    count = int(share * len(places))
+    chosen = np.sort(rng.permutation(len(places))[: count if at_most is None else min(at_most, count)])
+    aside = _among(place, places[chosen])
+    return outside[~aside], outside[aside]
+
+
+def _among(x: IndexVector, few: IndexVector) -> NDArray[np.bool_]:
+    """Whether each of ``x`` is one of the ascending ``few``."""
+    bounded = np.append(few, np.iinfo(np.int64).max)
+    found: NDArray[np.bool_] = bounded[np.searchsorted(few, x)] == x
+    return found
