@@ -17,18 +17,7 @@ from curplus._layout import NAMES, SHARED, SUBPACKAGES
 
 PACKAGE = Path(curplus.__file__).parent
 
-STORY = (
-    "exceptions",
-    "_typing",
-    "_layout",
-    "_arrays",
-    "_validation",
-    "_registry",
-    "_replacing",
-    "_files",
-    *SUBPACKAGES,
-    "__main__",
-)
+STORY = (*SHARED, *SUBPACKAGES, "__main__")
 FILES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
 INIT = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
 
