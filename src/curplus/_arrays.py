@@ -28,6 +28,7 @@ __all__ = [
     "device",
     "float64",
     "gather",
+    "harmless_unit",
     "host_array",
     "index_table",
     "is_array_api_obj",
@@ -184,6 +185,12 @@ def power_of_two(magnitude: float, like: Array) -> float:
         return 1.0
     limits = np.finfo(np.float32 if rounding_unit(like) > 1e-10 else np.float64)
     return math.ldexp(1.0, min(max(math.frexp(magnitude)[1], limits.minexp + 2), limits.maxexp - 1))
+
+
+def harmless_unit(magnitude: float, like: Array, *, power: int) -> float:
+    """A unit in which numbers of this magnitude can be raised to a power; 1 where they can be as they are."""
+    tiny = float(array_namespace(like).finfo(like.dtype).smallest_normal) ** (1 / power)
+    return 1.0 if magnitude == 0 or tiny < magnitude < 1 / tiny else power_of_two(magnitude, like)
 
 
 def rounding_unit(x: Array) -> float:

@@ -19,7 +19,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse
 
-from .._arrays import real_array, to_numpy
+from .._arrays import power_of_two, real_array, to_numpy
 from .._registry import Registry
 from .._typing import IndexVector, RandomState
 from .._validation import check_count, check_finite, check_two_dimensional, random_generator
@@ -196,4 +196,4 @@ def _whole(source: Any) -> Any:
     else:
         source = as_source(source)
         values = matrix = to_numpy(source.columns(np.arange(source.shape[1]))).astype(np.float64)
-    return matrix / (check_finite(values, name="the matrix") or 1.0)
+    return matrix / power_of_two(check_finite(values, name="the matrix"), values)

@@ -12,7 +12,7 @@ from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from .._arrays import float64, largest, to_device, to_numpy
+from .._arrays import float64, largest, power_of_two, to_device, to_numpy
 from .._registry import Registry
 from .._typing import IndexVector, Matrix
 from .._validation import check_count
@@ -210,7 +210,7 @@ def _different_ones(residual: ResidualColumns, count: int) -> list[int]:
 
 def scaled(known: Matrix) -> Matrix:
     """A float64 copy whose squares neither overflow nor vanish."""
-    return float64(known) / (largest(known) or 1.0)
+    return float64(known) / power_of_two(largest(known), known)
 
 
 #: The strategies for rows and columns by name. A new one is a new row.

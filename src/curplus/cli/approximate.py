@@ -8,16 +8,17 @@ import typer
 
 from .. import methods
 from ..observation import observe
+from ..observation.plan import DEFAULT_RANK
 from ..sources import open_source
 from . import show
 from .finish import finish
-from .options import LIKELY_RANK, Check, Columns, Entries, MatrixFile, Out, Rows, Seed, counts
+from .options import Check, Columns, Entries, MatrixFile, Out, Rows, Seed, counts
 
 __all__ = ["approximate"]
 
 Rank = Annotated[
     int | None,
-    typer.Option(help=f"Rank of the answer; if left out, the data decide, and the counts are those of {LIKELY_RANK}."),
+    typer.Option(help=f"Rank of the answer; if left out, the data decide, and the counts are those of {DEFAULT_RANK}."),
 ]
 
 

@@ -15,8 +15,6 @@ from ..observation import SampleCounts, default_counts
 
 __all__ = ["Check", "Columns", "Entries", "MatrixFile", "Out", "Rows", "Seed", "check_seed", "check_writable", "counts"]
 
-LIKELY_RANK = 10  # says how much is read where neither a rank nor a count is given
-
 
 def check_seed(seed: int) -> int:
     """A seed that a random generator takes."""
@@ -43,7 +41,7 @@ def check_writable(path: Path | None) -> Path | None:
 def counts(shape: Shape, rank: int | None, columns: int | None, rows: int | None, entries: int | None) -> SampleCounts:
     """How much to read: what was asked for, and the library's defaults for the rest."""
     n, m = shape
-    default = default_counts(shape, LIKELY_RANK if rank is None else check_count(rank, name="--rank", at_least=1))
+    default = default_counts(shape, None if rank is None else check_count(rank, name="--rank", at_least=1))
     return SampleCounts(
         default.n_columns if columns is None else check_count(columns, name="--columns", at_most=m, of="columns"),
         default.n_rows if rows is None else check_count(rows, name="--rows", at_most=n, of="rows"),

@@ -13,6 +13,7 @@ from .._typing import IndexVector, Matrix, Names, RandomState
 from .._validation import check_count
 from ..factorization import Factorization
 from ..observation import Observation, SampleCounts, default_counts
+from ..observation.plan import DEFAULT_RANK
 
 __all__ = ["SampledTransformer"]
 
@@ -48,7 +49,7 @@ class SampledTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         """
         X = self._checked(X, reset=True)
         n, m = X.shape
-        rank = min(10, n, m) if self.n_components is None else self.n_components
+        rank = min(DEFAULT_RANK, n, m) if self.n_components is None else self.n_components
         rank = check_count(rank, name="n_components", at_least=1, at_most=min(n, m), of="rows or columns")
         asked = zip((self.n_columns, self.n_rows, self.n_entries), default_counts((n, m), rank), strict=True)
         counts = SampleCounts(*(default if count is None else count for count, default in asked))

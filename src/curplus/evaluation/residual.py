@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .._arrays import array_namespace, float64, index_table, to_device, to_numpy
+from .._arrays import array_namespace, float64, index_table, power_of_two, to_device, to_numpy
 from .._typing import FloatArray, IndexVector, Matrix, Vector
 from ..factorization import Factorization
 from ..observation import Observation
@@ -25,8 +25,8 @@ class Residual:
 
     @property
     def unit(self) -> float:
-        """The largest magnitude that was read, so that squares stay in range."""
-        return self.observation.magnitude or 1.0
+        """About the largest magnitude that was read, so that squares stay in range."""
+        return power_of_two(self.observation.magnitude, self.observation.values)
 
     @property
     def n_rest(self) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .._arrays import array_namespace, largest, numerical_rank, power_of_two, rounding_unit
+from .._arrays import array_namespace, harmless_unit, largest, numerical_rank, rounding_unit
 from .._typing import IndexVector, Matrix
 
 __all__ = ["Basis", "leading_basis"]
@@ -75,20 +75,11 @@ def leading_basis(sample: Matrix, rank: int | None = None, *, index: IndexVector
     """
     n, d = sample.shape
     rank = min(n, d) if rank is None else rank
-    scaled, scale = _away_from_overflow(sample)
+    scale = harmless_unit(largest(sample), sample, power=3)  # squares are summed up
+    scaled = sample if scale == 1 else sample / scale
     basis = _by_gram(scaled, rank) if 0 < d <= n and rank > 0 else None
     vectors, coefficients = basis or _by_qr(scaled, rank)
     return Basis(vectors, sample, coefficients / scale, index)
-
-
-def _away_from_overflow(x: Matrix) -> tuple[Matrix, float]:
-    """``x`` divided by a power of two where its squares would leave the range of its type, and that power."""
-    tiny = float(array_namespace(x).finfo(x.dtype).smallest_normal) ** (1 / 3)
-    magnitude = largest(x)
-    if magnitude == 0 or tiny < magnitude < 1 / tiny:
-        return x, 1.0
-    scale = power_of_two(magnitude, x)
-    return x / scale, scale
 
 
 def _by_gram(A: Matrix, r: int) -> tuple[Matrix, Matrix] | None:

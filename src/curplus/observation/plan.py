@@ -69,6 +69,7 @@ class _DesignOfSizes(SamplingDesign):
     sizes: SampleCounts
 
 
+DEFAULT_RANK = 10  # where the user names none
 UNIFORM = SamplingDesign("uniform", "uniform", "uniform")
 
 
@@ -117,13 +118,14 @@ def check_counts(shape: Shape, n_columns: int, n_rows: int, n_entries: int) -> S
     )
 
 
-def default_counts(shape: Shape, rank: int) -> SampleCounts:
+def default_counts(shape: Shape, rank: int | None = None) -> SampleCounts:
     """SampleCounts for those who do not say: ``5 * rank`` columns and rows, ``20 * rank**2`` entries, or all there are.
 
     The paper's experiments go up to ``5 * rank`` columns; entries beyond ``4 * rank**2`` keep noise from being
     amplified, and twenty per unknown cost far less than the rows and columns do.
     """
     n, m = shape
+    rank = min(DEFAULT_RANK, n, m) if rank is None else rank
     return SampleCounts(min(m, 5 * rank), min(n, 5 * rank), min(n * m, 20 * rank**2))
 
 

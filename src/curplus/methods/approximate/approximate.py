@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse
 from scipy.sparse.linalg import svds
 
-from ..._arrays import array_namespace, float64, power_of_two, to_device, to_numpy
+from ..._arrays import array_namespace, float64, harmless_unit, to_device, to_numpy
 from ..._typing import IndexVector, RandomState
 from ..._validation import random_generator
 from ...exceptions import InvalidArgumentError
@@ -35,7 +35,6 @@ __all__ = ["CrossApproximation", "approximate"]
 
 HOLDOUT = 0.1  # share of the entries that is set aside to check
 MOST_CHECKED = 1500  # enough to tell the error of a benign fit to 4 %, and too few to be missed by it
-HARMLESS = 1e10  # beyond this, or below its inverse, squares are taken of scaled numbers
 
 
 def approximate(observation: Observation, rank: int | None = None, *, rng: RandomState = 0) -> Factorization:
@@ -97,7 +96,7 @@ class CrossApproximation:
         if observation.n_rows and not observation.n_columns:
             turned = self.fit(observation.T, rng=rng).T
             return replace(turned, provenance=replace(turned.provenance, method=CrossApproximation(turned.rank)))
-        unit = _harmless_unit(observation)
+        unit = harmless_unit(observation.magnitude, observation.values, power=4)  # squares of squares are summed up
         sample = observation.divide(unit)
         rank = choose_rank(sample, self.rank)
         use, check = split_entries(sample, HOLDOUT, random_generator(rng), at_most=MOST_CHECKED)
@@ -130,14 +129,6 @@ class Start(NamedTuple):
 def _check_not_empty(observation: Observation) -> None:
     if not any(observation.counts):
         raise InvalidArgumentError("nothing was observed: no columns, no rows and no entries. Observe some of them.")
-
-
-def _harmless_unit(observation: Observation) -> float:
-    """A unit in which squares neither overflow nor vanish."""
-    magnitude = observation.magnitude
-    if not magnitude or 1 / HARMLESS < magnitude < HARMLESS:
-        return 1.0
-    return power_of_two(magnitude, observation.values)
 
 
 def _from_rows_and_columns(sample: Observation, rank: int, use: IndexVector, check: IndexVector) -> Start:
