@@ -35,7 +35,7 @@ def acquire(source, *, strategy="auto", **options):
 
 
 class CountingSource(RecordingSource):
-    """SampleCounts how often each row, column and entry was asked for, besides what was seen."""
+    """Counts how often each row, column and entry was asked for, besides what was seen."""
 
     def __init__(self, matrix):
         super().__init__(matrix)

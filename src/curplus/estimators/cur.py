@@ -26,7 +26,7 @@ class CUR(SampledTransformer):
     Parameters
     ----------
     n_components : int, optional
-        ReferenceMatrix rank :math:`r`; by default 10, or the smaller side of X if that is less.
+        Target rank :math:`r`; by default 10, or the smaller side of X if that is less.
     n_columns, n_rows : int, optional
         How many features and samples to read whole; by default ``5 * n_components`` each, or all there are.
     n_entries : int, optional

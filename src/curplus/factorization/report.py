@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-__all__ = ["Fact", "FitReport", "facts_as_html"]
+__all__ = ["Fact", "FitReport", "facts_as_html", "facts_as_text"]
 
 OTHER_AXIS = {"rows": "columns", "columns": "rows", "": ""}
 
@@ -101,10 +101,15 @@ class FitReport:
         return {fact.name: fact.value for fact in self.facts if fact.is_known}
 
     def __str__(self) -> str:
-        return "\n".join(f"{fact.title}: {fact.text}" for fact in self.facts if fact.is_shown)
+        return facts_as_text(self.facts)
 
     def _repr_html_(self) -> str:
         return facts_as_html("Fit", self.facts)
+
+
+def facts_as_text(facts: Iterable[Fact]) -> str:
+    """A line for each fact."""
+    return "\n".join(f"{fact.title}: {fact.text}" for fact in facts if fact.is_shown)
 
 
 def facts_as_html(caption: str, facts: Iterable[Fact]) -> str:

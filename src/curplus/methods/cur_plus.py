@@ -2,7 +2,6 @@ r"""CUR+: the core that fits the observed entries best (Section 3.1 of the paper
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,10 +9,11 @@ import numpy as np
 
 from .._typing import IndexVector, RandomState
 from .._validation import check_rank, check_share, random_generator
-from ..factorization import Core, Factorization
-from ..observation import Entries, Observation, split_entries
+from ..factorization import Factorization
+from ..observation import Observation, split_entries
 from ..solvers import SOLVERS, CoreSolver
 from .method import Bases, approximation_of, check_has_entries, check_observation, sampled_bases
+from .notes import notes_on_core
 
 __all__ = ["CURPlus", "cur_plus"]
 
@@ -89,29 +89,10 @@ class CURPlus:
         if len(held_out):
             entries = entries.take(np.setdiff1d(np.arange(len(entries)), held_out, assume_unique=True))
         core = solver.solve(bases.left.vectors, bases.right.vectors, entries)
-        core = core._replace(notes=(*core.notes, *_notes(core, entries)))
+        core = core._replace(notes=(*core.notes, *notes_on_core(core, len(entries))))
         return approximation_of(observation, bases, core, self, rank=self.rank, held_out=held_out)
 
     def _held_out(self, observation: Observation, rng: RandomState) -> IndexVector:
         """Records outside the sampled rows and columns, drawn at random; those of one position stay together."""
         share = check_share(self.holdout, name="holdout")
         return split_entries(observation, share, random_generator(rng))[1] if share else np.empty(0, dtype=np.int64)
-
-
-def _notes(core: Core, entries: Entries) -> tuple[str, ...]:
-    unknowns = math.prod(core.Z.shape)
-    notes = []
-    if not core.converged:
-        after = f" after {core.iterations} iterations" if core.iterations else ""
-        notes.append(f"{core.solver} did not reach the accuracy asked for{after}.")
-    if core.rank is not None and core.rank < unknowns:
-        notes.append(f"the entries determine {core.rank} of {unknowns} unknowns; the core is the one of least norm.")
-    if core.condition is not None and core.condition > 100:
-        notes.append(
-            f"the condition of the equations is {core.condition:.1e}: whatever the bases miss may be amplified."
-        )
-    if len(entries) < 4 * unknowns:
-        notes.append(
-            f"{len(entries)} entries for {unknowns} unknowns: noise is amplified below {4 * unknowns} entries."
-        )
-    return tuple(notes)

@@ -16,6 +16,7 @@ from .._validation import check_rank
 from ..exceptions import InvalidArgumentError, TooFewEntriesError
 from ..factorization import Basis, Core, Fact, Factorization, FitReport, Provenance, leading_basis
 from ..observation import Observation
+from .notes import notes_on_bases
 
 __all__ = ["Bases", "Method", "approximation_of", "check_has_entries", "check_observation", "sampled_bases"]
 
@@ -64,11 +65,7 @@ def approximation_of(
     held_out: IndexVector | None = None,
 ) -> Factorization:
     """The approximation with its names, and how it was made."""
-    notes = tuple(
-        f"rank {rank} was asked for, but the rank of the sampled {what} is only {basis.rank}."
-        for basis, what in ((bases.left, "columns"), (bases.right, "rows"))
-        if rank is not None and basis.rank < rank
-    )
+    notes = notes_on_bases(bases.left, bases.right, rank)
     why = "all that was sampled" if rank is None else "asked for"
     report = FitReport((Fact("rank", min(bases.left.rank, bases.right.rank), reason=why),))
     return Factorization(

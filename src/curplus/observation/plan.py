@@ -119,7 +119,7 @@ def check_counts(shape: Shape, n_columns: int, n_rows: int, n_entries: int) -> S
 
 
 def default_counts(shape: Shape, rank: int | None = None) -> SampleCounts:
-    """SampleCounts for those who do not say: ``5 * rank`` columns and rows, ``20 * rank**2`` entries, or all there are.
+    """Counts for those who do not say: ``5 * rank`` columns and rows, ``20 * rank**2`` entries, or all there are.
 
     The paper's experiments go up to ``5 * rank`` columns; entries beyond ``4 * rank**2`` keep noise from being
     amplified, and twenty per unknown cost far less than the rows and columns do.
