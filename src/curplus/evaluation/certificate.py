@@ -47,9 +47,8 @@ class Certificate:
     def facts(self) -> tuple[Fact, ...]:
         """What there is to say, ready to be shown."""
         given = self.interval is not None
-        blind_spot = (
-            f"large errors at fewer than 1 in {1 / self.detection_limit:,.0f} places, or in rows and columns none"
-        )
+        one_in = f"{1 / self.detection_limit:,.0f}"
+        unseen = f"large errors at fewer than 1 in {one_in} places, or in rows and columns none of which was read"
         return (
             Fact("verdict", self.verdict),
             Fact("evidence", self.evidence, unit=f"({len(self.errors)} errors)" if len(self.errors) else ""),
