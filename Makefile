@@ -8,7 +8,7 @@ LOWEST := .venv-lowest/bin
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test test-lowest docs check clean
+.PHONY: demo test stress test-lowest docs check clean
 
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -28,6 +28,9 @@ demo: .venv/ready            ## approximate a photograph from a few of its rows,
 
 test: .venv/ready            ## run the tests
 	$(BIN)/python -m pytest -n 2
+
+stress: .venv/ready          ## the long forms of the tests: 2,000 examples each, 200 draws
+	CURPLUS_STRESS=1 $(BIN)/python -m pytest -n 2
 
 test-lowest: .venv-lowest/ready  ## run the tests with the lowest versions that pyproject.toml allows
 	$(LOWEST)/python -m pytest -n 1 -W ignore::DeprecationWarning  # old packages call what newer ones deprecate

@@ -24,7 +24,6 @@ import collections
 import os
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import NamedTuple
 
 from common import versions  # isort: skip
@@ -96,10 +95,7 @@ def by_all_entries(case: Case, seed: int) -> Answer:
 
 def by_half_the_entries(case: Case, seed: int) -> Answer:
     seen = observe(case, case.n_entries, seed)
-    fit, held = np.array_split(np.random.default_rng(seed).permutation(case.n_entries), 2)
-    half = replace(seen, i=seen.i[fit], j=seen.j[fit], values=seen.values[fit])
-    answer = curplus.cur_plus(half, case.rank)
-    return curplus.Factorization(answer.left, answer.core, answer.right, held_out=held), seen
+    return curplus.cur_plus(seen, case.rank, holdout=0.5), seen
 
 
 def by_rows(case: Case, seed: int) -> Answer:
@@ -107,11 +103,22 @@ def by_rows(case: Case, seed: int) -> Answer:
     return curplus.approximate(seen, case.rank), seen
 
 
+def by_rows_after_a_cut(case: Case, seed: int) -> Answer:
+    seen = observe(case._replace(n_rows=max(case.n_rows, 60)), 0, seed)
+    return curplus.approximate(seen, case.rank).truncate(case.rank - 1), seen
+
+
 def observe(case: Case, n_entries: int, seed: int) -> curplus.Observation:
     return curplus.observe(case.M, n_columns=case.n_columns, n_rows=case.n_rows, n_entries=n_entries, rng=seed)
 
 
-EVIDENCE = {"entries": by_entries, "full": by_all_entries, "half": by_half_the_entries, "rows": by_rows}
+EVIDENCE = {
+    "entries": by_entries,
+    "full": by_all_entries,
+    "half": by_half_the_entries,
+    "rows": by_rows,
+    "cut": by_rows_after_a_cut,
+}
 
 
 def measure(case: Case, make: Callable[[Case, int], Answer], draws: int) -> tuple[str, bool]:

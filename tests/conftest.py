@@ -10,7 +10,15 @@ from hypothesis import settings
 
 settings.register_profile("curplus", deadline=None)
 settings.register_profile("curplus-ci", deadline=None, derandomize=True, print_blob=True)
-settings.load_profile("curplus-ci" if os.environ.get("CI") else "curplus")
+settings.register_profile("curplus-stress", deadline=None, max_examples=2000, print_blob=True)
+
+STRESS = bool(os.environ.get("CURPLUS_STRESS"))  # the long forms of the checks: make stress
+settings.load_profile("curplus-stress" if STRESS else "curplus-ci" if os.environ.get("CI") else "curplus")
+
+
+def effort(short, full):
+    """How much a check does: the first in ``make test``, the second in ``make stress``."""
+    return full if STRESS else short
 
 
 class RecordingSource:

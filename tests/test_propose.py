@@ -9,6 +9,7 @@ import curplus
 from curplus import Observation, acquire, propose, read
 from curplus.acquisition import ENTRY_STRATEGIES, STRATEGIES, EntryDraws, Pivoted
 from curplus.exceptions import InvalidArgumentError, SourceError
+from tests.conftest import effort
 from tests.strategies import counts, low_rank_matrices, seeds
 from tests.test_observation import assert_same
 
@@ -70,7 +71,7 @@ def test_the_same_seed_and_knowledge_give_the_same_plan(full_rank, way):
 
 
 @every_way
-@pytest.mark.parametrize("call", range(1, 20))
+@pytest.mark.parametrize("call", range(1, effort(12, 40)))
 def test_going_on_after_a_failure_gives_the_bits_of_an_undisturbed_run(full_rank, way, call):
     M = full_rank((50, 40))
     undisturbed = acquire(M, **TOTALS, **way, rng=5)

@@ -11,6 +11,7 @@ from curplus.exceptions import InvalidArgumentError
 from curplus.factorization import Fact, FitReport
 from curplus.methods import METHODS, CrossApproximation, CURFull, CURPlus, CURUnbiased, Method
 from curplus.solvers import LSMR
+from tests.conftest import effort
 
 MAKE = {
     "approximate": lambda M, seen: curplus.approximate(seen, 4),
@@ -73,8 +74,8 @@ def test_making_it_again_gives_the_same(noisy, make, tmp_path):
 
 def test_the_example_of_a_cut_approximation_is_covered():
     """Rank 6 cut to 5, rows alone: intervals once were for the approximation before the cut, and none covered."""
-    given = covered = 0
-    for seed in range(8):
+    given, covered, draws = 0, 0, effort(8, 200)
+    for seed in range(draws):
         r = np.random.default_rng(seed)
         signal = r.standard_normal((400, 6)) * [1, 1, 1, 1, 1, 0.04] @ r.standard_normal((6, 300))
         M = signal + 0.1 * r.standard_normal((400, 300))
@@ -83,8 +84,8 @@ def test_the_example_of_a_cut_approximation_is_covered():
         interval = curplus.certify(cut, seen).interval
         given += interval is not None
         covered += interval is not None and interval[0] <= np.linalg.norm(M - cut.to_array()) <= interval[1]
-    assert given >= 7
-    assert covered >= 6
+    assert given >= 0.9 * draws
+    assert covered >= (0.9 if draws > 50 else 0.75) * given
 
 
 def test_cur_plus_can_be_certified_by_entries_it_held_out(noisy):
