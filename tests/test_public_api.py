@@ -147,6 +147,27 @@ curplus.load, curplus.CallableSource, curplus.theory, curplus.metrics
     assert loaded_by(code, HEAVY) == []
 
 
+@pytest.mark.parametrize(
+    ("name", "needed"),
+    [
+        ("open_source", {"sources"}),
+        ("observe", {"sources", "observation"}),
+        ("certify", {"sources", "observation", "factorization", "evaluation"}),
+        ("select_columns", {"sources", "observation", "factorization", "acquisition"}),
+        ("cur_plus", {"sources", "observation", "factorization", "solvers", "methods"}),
+    ],
+)
+def test_a_name_loads_the_subpackages_it_needs_and_no_more(name, needed):
+    subpackages = {f"curplus.{subpackage}" for subpackage in SUBPACKAGES}
+    loaded = loaded_by(f"import curplus; curplus.{name}", sorted(subpackages))
+    assert set(loaded) == {f"curplus.{subpackage}" for subpackage in needed}
+
+
+def test_a_name_is_found_once():
+    assert "certify" in vars(curplus) or curplus.certify
+    assert vars(curplus)["certify"] is curplus.certify
+
+
 # The order of the story
 
 

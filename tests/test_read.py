@@ -52,13 +52,13 @@ def test_a_source_that_can_serves_a_plan_in_one_pass(data, M):
     plan = data.draw(plans(M.shape))
     source = OnePass(M)
     assert_same(read(source, plan), read(M, plan))
-    assert source.passes == 1
+    assert source.passes == (any(map(len, plan[1:5])))
 
 
 def test_acquiring_asks_for_one_pass_a_round(full_rank):
     source, rounds = OnePass(full_rank((40, 30))), []
     curplus.acquire(source, n_columns=8, n_rows=9, n_entries=20, rng=0, on_round=rounds.append)
-    assert source.passes == len(rounds) + 1  # and one for nothing, which tells the type
+    assert source.passes == len(rounds)
 
 
 def test_a_plan_for_another_matrix_is_refused():

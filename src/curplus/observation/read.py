@@ -110,7 +110,7 @@ class Reading(NamedTuple):
 def _fetch(source: Source, plan: SamplePlan) -> Reading:
     """Everything that a plan names; a source is not called for nothing."""
     in_one_pass = getattr(source, "read", None)
-    if callable(in_one_pass):
+    if callable(in_one_pass) and any(map(len, (plan.column_index, plan.row_index, plan.i))):
         return Reading(*in_one_pass(plan))
     n, m = plan.shape
     return Reading(
@@ -136,7 +136,7 @@ def _fetch_unknown(source: Source, plan: SamplePlan, known: Observation) -> Read
     on_known = _on(known.row_index, n)[i] | _on(known.column_index, m)[j] | np.isin(flat, known.entries.flat_index)
     on_plan = ~on_known & (_on(plan.row_index, n)[i] | _on(plan.column_index, m)[j])
     new = np.flatnonzero(~on_known & ~on_plan)
-    reading = _fetch(source, plan._replace(i=i[new], j=j[new]))
+    reading = _fetch(source, plan._replace(i=i[new], j=j[new], probabilities=None))
     if len(new) == len(flat) == len(inverse) and not np.any(np.diff(inverse) < 0):
         return reading
     order, values = [new], [] if reading.values is None else [reading.values]
