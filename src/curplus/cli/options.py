@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
+from .._files import check_destination
 from .._typing import Shape
 from .._validation import check_count
-from ..exceptions import InvalidArgumentError
 from ..observation import SampleCounts, default_counts
 
 __all__ = ["Check", "Columns", "Entries", "MatrixFile", "Out", "Rows", "Seed", "check_seed", "check_writable", "counts"]
@@ -22,20 +22,11 @@ def check_seed(seed: int) -> int:
 
 
 def check_writable(path: Path | None) -> Path | None:
-    """A place where a file can be made, or None."""
-    if path is None:
-        return None
-    if path.exists() and not path.is_file():
-        raise InvalidArgumentError(f"--out={path} is a folder or a device. Name a file.")
-    if not path.parent.is_dir():
-        raise InvalidArgumentError(f"--out={path} cannot be written: there is no folder {path.parent}. Make it first.")
-    try:
-        with tempfile.TemporaryFile(dir=path.parent):
-            return path
-    except OSError as error:
-        raise InvalidArgumentError(
-            f"--out={path} cannot be written: {error.strerror}. Name a folder that you may write to."
-        ) from error
+    """A place where a file can be saved, or None."""
+    if path is not None:
+        with tempfile.TemporaryFile(dir=check_destination(path).parent):
+            pass
+    return path
 
 
 def counts(shape: Shape, rank: int | None, columns: int | None, rows: int | None, entries: int | None) -> SampleCounts:
