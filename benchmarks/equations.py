@@ -21,7 +21,7 @@ rank = 10
 print(versions())
 print("| data | alpha | unknowns determined, median (least to most) | condition, median (largest) |")
 print("|---|---|---|---|")
-for name in matrices.paper_matrices(options.data).names:
+for name in matrices.paper_matrices(options.data):
     M = matrices.load(name, options.data).matrix
     n_entries = paper_entries(M.shape, M.nnz, rank)
     for alpha in (1, 2, 3, 4, 5):

@@ -60,6 +60,25 @@ def test_leading_singular_values_by_iteration_are_those_of_the_svd(rng, monkeypa
     assert target.best_frobenius_error(5) == pytest.approx(np.linalg.norm(s[5:]), rel=1e-6)
 
 
+@pytest.mark.parametrize("kind", [np.asarray, scipy.sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("shape", [(70, 50), (50, 70)])
+@pytest.mark.parametrize("scale", [1e-150, 1.0, 1e150])
+@pytest.mark.parametrize("large", [False, True])
+def test_all_singular_values_are_those_of_the_dense_matrix(coherent, monkeypatch, kind, shape, scale, large):
+    """Those of a large sparse matrix come from its Gram matrix."""
+    if large:
+        monkeypatch.setattr(metrics, "SMALL", 0)
+        monkeypatch.setattr(scipy.sparse.csr_array, "toarray", None)
+    M = coherent(shape, density=0.2) * scale
+    target = metrics.ReferenceMatrix(kind(M))
+    s = np.linalg.svd(M, compute_uv=False)
+    assert np.allclose(target.singular_values(50), s, rtol=0, atol=1e-7 * s[0])
+    for rank in (0, 3, 50):
+        assert target.best_spectral_error(rank) == pytest.approx([*s, 0][rank], abs=1e-7 * s[0])
+        norm = np.linalg.norm(s[rank:] / scale) * scale
+        assert target.best_frobenius_error(rank) == pytest.approx(norm, abs=1e-7 * s[0])
+
+
 def test_one_matrix_has_its_spectrum_computed_once(full_rank, monkeypatch):
     target = metrics.ReferenceMatrix(full_rank((60, 50)))
     calls = []

@@ -18,11 +18,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import curplus
-from curplus import cur_full, cur_plus, cur_unbiased, datasets, observe, paper
+from curplus import cur_plus, datasets, observe, paper
 from curplus.evaluation.metrics import ReferenceMatrix
-from curplus.exceptions import InvalidArgumentError
-from curplus.paper import cells, comparison, figure1, matrices, methods, recovery, spectra, table1, tables
-from curplus.solvers import MinimumNorm
+from curplus.exceptions import InvalidArgumentError, SourceError
+from curplus.methods import CURFull, method
+from curplus.paper import comparison, drawing, figure1, matrices, methods, recovery, run, spectra, table1, tables
+from curplus.solvers import AcceleratedGradient, MinimumNorm
 
 pytest.importorskip("matplotlib")
 
@@ -44,22 +45,22 @@ def test_rows_are_found_by_value_or_by_any_of_several():
     rows = [{"a": 1, "b": "x"}, {"a": 2, "b": "x"}, {"a": 1, "b": "y"}]
     assert tables.where(rows, a=1, b="x") == rows[:1]
     assert tables.where(rows, a=(1, 2), b="x") == rows[:2]
-    assert tables.different(rows, "a") == [1, 2]
+    assert tables.unique(rows, "a") == [1, 2]
 
 
 # Experiment I
 
 
 @given(st.lists(st.sets(st.integers(1, 12)), min_size=1, max_size=4))
-def test_the_search_finds_the_first_number_that_serves_all(failures):
+def test_the_search_finds_the_first_number_that_recovers_all(failures):
     """Also where a larger number fails again."""
     expected = next((number for number in range(1, 15) if all(number not in fails for fails in failures)), -1)
-    found = recovery.first_that_serves_all(failures, range(1, 15), lambda number: lambda fails: number not in fails)
+    found = recovery.first_that_recovers_all(failures, range(1, 15), lambda number: lambda fails: number not in fails)
     assert found == expected
 
 
 def test_a_matrix_that_is_never_recovered_is_not_hidden():
-    assert recovery.first_that_serves_all([{1, 2}, set()], range(1, 3), lambda number: lambda fails: False) == -1
+    assert recovery.first_that_recovers_all([{1, 2}, set()], range(1, 3), lambda number: lambda fails: False) == -1
 
 
 def test_the_error_of_a_factored_matrix_is_that_of_the_dense_one():
@@ -71,7 +72,7 @@ def test_the_error_of_a_factored_matrix_is_that_of_the_dense_one():
 
 
 def test_an_exact_solver_needs_r_columns_and_r_squared_entries():
-    rows = cells.measure_here(RECOVERY)
+    rows = run.run_in_process(RECOVERY)
     for row in tables.where(rows, solver="exact"):
         n, r = row["n"], row["rank"]
         if row["sample"] == "together":
@@ -100,7 +101,7 @@ def test_the_fitted_line_is_numpys(rng):
 
 
 def test_table_1_counts_what_was_measured():
-    rows = table1.EXPERIMENT.table({"recovery": cells.measure_here(RECOVERY)})
+    rows = table1.EXPERIMENT.table({"recovery": run.run_in_process(RECOVERY)})
     row = tables.where(rows, n=60, rank=3)[0]
     assert row["information limit"] == 3 * (120 - 3)
     assert row["information limit"] <= row["CUR+ measured"] <= row["information limit"] + 9
@@ -111,50 +112,91 @@ def test_table_1_counts_what_was_measured():
 # Experiment II
 
 
-@pytest.mark.parametrize("kind", [np.asarray, scipy.sparse.csr_array])
-def test_singular_values_are_those_of_the_dense_matrix(coherent, kind):
-    M = coherent((70, 50), density=0.2)
-    expected = np.linalg.svd(M, compute_uv=False)
-    assert np.allclose(spectra.singular_values(kind(M)), expected, atol=1e-7 * expected[0])
-
-
 @pytest.fixture
-def seen(full_rank):
+def sampled(full_rank):
     """A matrix, and a sample of it."""
     M = full_rank((60, 40), 4, noise=0.3)
-    return M, methods.sample(M, observe(M, n_columns=8, n_rows=12, n_entries=300, rng=0))
+    return M, methods.sample_of(M, observe(M, n_columns=8, n_rows=12, n_entries=300, rng=0))
 
 
-FRONT_DOORS = {
-    "CUR+ converged": lambda M, seen, r: cur_plus(seen, r),
-    "CUR+, 10 steps": lambda M, seen, r: cur_plus(
-        seen, r, solver=curplus.solvers.AcceleratedGradient(max_iter=10, tol=0)
-    ),
-    "CUR-E": lambda M, seen, r: cur_unbiased(seen),
-    "CUR-E, rank r": lambda M, seen, r: cur_unbiased(seen).truncate(r),
-    "CUR-F": lambda M, seen, r: cur_full(M, seen),
-    "CUR-F, rank r": lambda M, seen, r: cur_full(M, seen).truncate(r),
-    "best core": cur_full,
-    "approximate": lambda M, seen, r: curplus.approximate(seen, r),
-}
+def dense_answers(M, sample, estimate, rank):
+    """What each method should answer, from dense matrices and the formulas of the paper.
+
+    ``estimate`` is the matrix with all unknown entries set to zero, times nm / (number of entries).
+    """
+    C, R = sample.columns, sample.rows
+    U, V = (np.linalg.svd(x, full_matrices=False)[0] for x in (C, R.T))
+    U, V = U[:, :rank], V[:, :rank]
+    design = np.einsum("tp,tq->tpq", U[sample.i], V[sample.j]).reshape(sample.n_entries, -1)
+    converged = np.linalg.lstsq(design, sample.values)[0].reshape(rank, rank)
+    stopped = AcceleratedGradient(max_iter=10, tol=0).solve(U, V, sample.entries).Z
+    unbiased = C @ np.linalg.pinv(C) @ estimate @ np.linalg.pinv(R) @ R
+    projected = C @ np.linalg.pinv(C) @ M @ np.linalg.pinv(R) @ R
+    return {
+        "CUR+ converged": U @ converged @ V.T,
+        "CUR+, 10 steps": U @ stopped @ V.T,
+        "CUR-E": unbiased,
+        "CUR-E, rank r": best_of_rank(unbiased, rank),
+        "CUR-F": projected,
+        "CUR-F, rank r": best_of_rank(projected, rank),
+        "best core": U @ (U.T @ M @ V) @ V.T,
+        "approximate": curplus.approximate(sample, rank).to_array(),
+    }
+
+
+def best_of_rank(M, rank):
+    U, s, Vt = np.linalg.svd(M, full_matrices=False)
+    return (U[:, :rank] * s[:rank]) @ Vt[:rank]
+
+
+def unbiased_estimate(sample):
+    n, m = sample.shape
+    estimate = np.zeros((n, m))
+    np.add.at(estimate, (sample.i, sample.j), sample.values * (n * m / sample.n_entries))
+    return estimate
 
 
 @pytest.mark.parametrize("method", methods.METHODS, ids=lambda method: method.name)
-def test_a_contestant_answers_as_the_library_does(seen, method):
-    M, sample = seen
-    expected = FRONT_DOORS[method.name](M, sample.observation, 4).to_array()
-    answer = method.answer(sample, 4).to_array()
+def test_a_method_answers_as_the_dense_computation_does(sampled, method):
+    M, sample = sampled
+    expected = dense_answers(M, sample.observation, unbiased_estimate(sample.observation), 4)[method.name]
+    answer = method.fit(sample, 4).to_array()
     assert np.allclose(answer, expected, atol=1e-10 * np.linalg.norm(expected))
+
+
+def test_bases_and_projections_are_found_once_for_a_sample(monkeypatch):
+    """However many methods use them, and however many numbers of entries are tried."""
+    calls = []
+
+    def counted(owner, name):
+        original = getattr(owner, name)
+
+        def call(*arguments, **options):
+            calls.append(name)
+            return original(*arguments, **options)
+
+        monkeypatch.setattr(owner, name, call)
+
+    counted(method, "leading_basis")
+    counted(CURFull, "fit")
+    rows = COMPARISON.measure(("power_law", 3, 2, 0), None)
+    assert len(rows) == 5 * 2 + 3 + 2
+    assert calls.count("leading_basis") == 2
+    assert calls.count("fit") == 2  # CUR-F and its cut to rank r share one, the other is the best core
+
+
+def test_every_method_has_a_style():
+    assert list(drawing.STYLES) == [method.name for method in methods.METHODS]
 
 
 @pytest.fixture
 def sparse_results(monkeypatch):
-    """A small sparse matrix, and the tables of both studies of Experiment II on it."""
+    """A small sparse matrix, and the tables of both sweeps of Experiment II on it."""
     M = scipy.sparse.random_array((90, 60), density=0.3, rng=np.random.default_rng(5), format="csr")
     monkeypatch.setattr(matrices, "load", lambda name, data_home=None: ReferenceMatrix(M))
-    study = paper.Comparison(("sparse",), ranks=(3,), alphas=(1, 2), growths=(1, 2), repetitions=1)
-    results = {study.name: cells.measure_here(study) for study in (study, paper.Spectra(("sparse",)))}
-    return M, study, results
+    grid = paper.Comparison(("sparse",), ranks=(3,), alphas=(1, 2), growths=(1, 2), repetitions=1)
+    results = {sweep.name: run.run_in_process(sweep) for sweep in (grid, paper.Spectra(("sparse",)))}
+    return M, grid, results
 
 
 @pytest.mark.parametrize(
@@ -162,8 +204,8 @@ def sparse_results(monkeypatch):
     [("figure3", 1), ("figure4", 8), ("figure5", 1), ("figure5", 2), ("figure6", 1), ("figure7", 2)],
 )
 def test_the_errors_of_a_figure_are_those_of_a_dense_computation(sparse_results, figure, growth):
-    """Each method again from the same sample, by the library's front doors and norms of dense matrices."""
-    M, study, results = sparse_results
+    """Each method again from the same sample, by dense matrices and their norms."""
+    M, grid, results = sparse_results
     dense, rank = M.toarray(), 3
     norm = {"figure3": 2, "figure4": 2, "figure5": 2, "figure6": "fro", "figure7": "fro"}[figure]
     s = np.linalg.svd(dense, compute_uv=False)
@@ -172,22 +214,21 @@ def test_the_errors_of_a_figure_are_those_of_a_dense_computation(sparse_results,
     zero = tables.where(table, method="zero matrix")[0]["error"]
     assert zero == pytest.approx(np.linalg.norm(dense, norm) / best)
     rng = _generator("sparse", rank, 0)
-    sample = study._sample(ReferenceMatrix(M), rank, 2, 2, rng).observation
+    sample = grid._sample(ReferenceMatrix(M), rank, 2, 2, rng).observation
     assert (sample.n_columns, sample.n_rows) == (6, 12)
     size = round(growth * 90 * 60 * rank**2 / M.nnz)
-    seen = replace(sample, i=sample.i[:size], j=sample.j[:size], values=sample.values[:size])
-    if growth == 8:
-        known = comparison._known_nonzeros(ReferenceMatrix(M), size, rng)
-        i, j = known.nonzero()
-        seen = replace(sample, i=i, j=j, values=known.toarray()[i, j])
+    first = replace(sample, i=sample.i[:size], j=sample.j[:size], values=sample.values[:size])
+    estimate = unbiased_estimate(first)
+    if growth == 8:  # the zeros among these entries are not drawn: each nonzero one is, with the chance of all
+        estimate = np.zeros(M.shape)
+        drawn = rng.random(M.nnz) < size / (90 * 60)
+        estimate[M.nonzero()] = np.where(drawn, M.data, 0) * (90 * 60 / size)
+    answers = dense_answers(dense, first, estimate, rank)
     checked = 0
     for row in table:
         if row["method"] == "zero matrix" or row["growth"] not in (0, growth):
             continue
-        answer = FRONT_DOORS[row["method"]](dense, seen, rank)
-        if growth == 8 and row["growth"]:  # the front door takes the zeros that were drawn into account
-            answer = replace(answer, core=answer.core._replace(Z=answer.core.Z * (len(i) / size)))
-        expected = np.linalg.norm(dense - answer.to_array(), norm) / best
+        expected = np.linalg.norm(dense - answers[row["method"]], norm) / best
         assert row["error"] == pytest.approx(expected, rel=2e-3 if norm == 2 else 1e-6), row
         assert row["entries"] == (size if row["growth"] else 0)
         checked += 1
@@ -208,24 +249,35 @@ def test_samples_of_a_larger_alpha_contain_the_smaller():
     assert (small.observation.n_rows, large.observation.n_rows) == (3, 12)
 
 
-def test_cur_e_from_all_entries_is_cur_f(seen, rng):
-    M, sample = seen
-    known = comparison._known_nonzeros(ReferenceMatrix(M), M.size, rng)
-    assert np.allclose(methods.cur_e(sample, known, M.size).core.Z, sample.projection)
+def test_cur_e_from_all_entries_is_cur_f(sampled, rng):
+    M, sample = sampled
+    all_of_it = comparison._nonzeros_of_a_draw(ReferenceMatrix(M), sample.observation, M.size, rng)
+    assert np.allclose(sample.with_entries(all_of_it).cur_unbiased.core.Z, sample.cur_full.core.Z)
 
 
 def test_entries_are_drawn_with_the_chance_that_was_asked_for(rng):
     M = scipy.sparse.random_array((300, 200), density=0.5, rng=rng, format="csr")
-    hit = comparison._known_nonzeros(ReferenceMatrix(M), 12_000, rng)
-    assert np.count_nonzero(hit.data) == pytest.approx(6000, abs=5 * 70)
+    sample = observe(M, n_columns=2, n_rows=2, n_entries=1, rng=0)
+    drawn = comparison._nonzeros_of_a_draw(ReferenceMatrix(M), sample, 12_000, rng)
+    assert drawn.n_entries == pytest.approx(6000, abs=5 * 70)
+    assert np.allclose(drawn.importance_weights, drawn.n_entries / 12_000)
 
 
-def test_the_warm_start_does_not_change_the_norm(seen):
-    M, sample = seen
-    answer = methods.METHODS[0].answer(sample, 4)
-    _, s, Vt = np.linalg.svd(M - answer.to_array())
+def test_a_draw_without_any_nonzero_entry_is_given_one():
+    """CUR-E needs an entry; with the numbers of entries of the paper it happens for rank 1 only, and there rarely."""
+    M = scipy.sparse.csr_array(np.eye(50))
+    sample = methods.sample_of(M, observe(M, n_columns=3, n_rows=3, n_entries=1, rng=0))
+    drawn = comparison._nonzeros_of_a_draw(ReferenceMatrix(M), sample.observation, 1, np.random.default_rng(0))
+    assert drawn.n_entries == 1
+    assert np.isfinite(sample.with_entries(drawn).cur_unbiased.core.Z).all()
+
+
+def test_the_warm_start_does_not_change_the_norm(sampled):
+    M, sample = sampled
+    approx = methods.METHODS[0].fit(sample, 4)
+    _, s, Vt = np.linalg.svd(M - approx.to_array())
     for start in (None, Vt[0], Vt[1]):
-        warm = curplus.metrics.leading_error(M, answer, start=start, tol=1e-4)
+        warm = curplus.metrics.leading_error(M, approx, start=start, tol=1e-4)
         assert warm.norm == pytest.approx(s[0], rel=1e-4)
         assert abs(warm.vector @ Vt[0]) == pytest.approx(1, abs=1e-3)
 
@@ -234,34 +286,34 @@ def test_the_warm_start_does_not_change_the_norm(seen):
 
 
 def test_results_do_not_depend_on_the_number_of_jobs(tmp_path):
-    alone = cells.measure_here(COMPARISON)
-    assert cells.measure_all(COMPARISON, tmp_path / "one", jobs=1) == alone
-    assert cells.measure_all(COMPARISON, tmp_path / "two", jobs=2) == alone
+    alone = run.run_in_process(COMPARISON)
+    assert run.run_in_workers(COMPARISON, tmp_path / "one", jobs=1) == alone
+    assert run.run_in_workers(COMPARISON, tmp_path / "two", jobs=2) == alone
 
 
 def test_what_is_finished_is_not_measured_again(tmp_path):
     seen = []
-    first = cells.measure_all(RECOVERY, tmp_path, jobs=1, progress=lambda *where: seen.append(where))
+    first = run.run_in_workers(RECOVERY, tmp_path, jobs=1, progress=lambda *where: seen.append(where))
     assert seen == [("recovery", done, 8) for done in range(9)]
     (store,) = tmp_path.iterdir()
     before = {path: path.stat().st_mtime_ns for path in store.iterdir()}
     damaged, missing = sorted(before)[:2]
     damaged.write_text(damaged.read_text()[:20])
     missing.unlink()
-    assert cells.measure_all(RECOVERY, tmp_path, jobs=1) == first
+    assert run.run_in_workers(RECOVERY, tmp_path, jobs=1) == first
     changed = {path for path in before if path.stat().st_mtime_ns != before[path]}
     assert changed == {damaged, missing}
 
 
 def test_other_options_do_not_use_the_same_cells(tmp_path):
-    cells.measure_all(SPECTRA, tmp_path, jobs=1)
-    cells.measure_all(paper.Spectra(("coherent",)), tmp_path, jobs=1)
+    run.run_in_workers(SPECTRA, tmp_path, jobs=1)
+    run.run_in_workers(paper.Spectra(("coherent",)), tmp_path, jobs=1)
     assert len(list(tmp_path.iterdir())) == 2
 
 
 def test_a_failing_cell_reaches_the_caller(tmp_path):
     with pytest.raises(InvalidArgumentError, match="no data set called 'nonsense'"):
-        cells.measure_all(paper.Spectra(("nonsense", "power_law")), tmp_path, jobs=2)
+        run.run_in_workers(paper.Spectra(("nonsense", "power_law")), tmp_path, jobs=2)
 
 
 def test_a_cell_that_vanishes_is_not_left_out_in_silence(tmp_path):
@@ -270,18 +322,18 @@ def test_a_cell_that_vanishes_is_not_left_out_in_silence(tmp_path):
             next(tmp_path.glob("*/*.json")).unlink()
 
     with pytest.raises(curplus.exceptions.CURPlusError, match="was there and is gone"):
-        cells.measure_all(RECOVERY, tmp_path, jobs=1, progress=vandal)
+        run.run_in_workers(RECOVERY, tmp_path, jobs=1, progress=vandal)
 
 
 SCRIPT = """
 import sys
 from pathlib import Path
 from curplus import paper
-from curplus.paper import cells, tables
+from curplus.paper import run, tables
 if __name__ == "__main__":
-    study = paper.Comparison(("power_law",), ranks=(3,), alphas=(1, 2), growths=(1, 2), repetitions=20)
+    sweep = paper.Comparison(("power_law",), ranks=(3,), alphas=(1, 2), growths=(1, 2), repetitions=20)
     out = Path(sys.argv[1])
-    tables.write_csv(out / "table.csv", cells.measure_all(study, out / "cells", jobs=2))
+    tables.write_csv(out / "table.csv", run.run_in_workers(sweep, out / "cells", jobs=2))
 """
 ALL_CELLS = 40
 
@@ -347,9 +399,9 @@ def _command(*arguments, cwd):
 
 
 def test_every_figure_and_table_comes_from_one_command(tmp_path, monkeypatch):
-    """With studies of the smallest size, so that it takes seconds."""
-    small = {study.name: study for study in (RECOVERY, SPECTRA, COMPARISON)}
-    monkeypatch.setattr(paper.reproduction, "studies", lambda scale, **options: small)
+    """With sweeps of the smallest size, so that it takes seconds."""
+    small = {sweep.name: sweep for sweep in (RECOVERY, SPECTRA, COMPARISON)}
+    monkeypatch.setattr(paper.reproduction, "sweeps", lambda scale, **options: small)
     written = []
     paper.reproduce(["all"], tmp_path, jobs=2, written=written.append)
     for name, experiment in paper.EXPERIMENTS.items():
@@ -358,11 +410,11 @@ def test_every_figure_and_table_comes_from_one_command(tmp_path, monkeypatch):
         assert made_with["experiment"] == name
         assert made_with["seed"] == 0
         assert made_with["versions"]["curplus"] == curplus.__version__
-        assert [study["study"] for study in made_with["studies"]] == list(experiment.studies)
+        assert [sweep["sweep"] for sweep in made_with["sweeps"]] == list(experiment.sweeps)
         assert (tmp_path / f"{name}.png").exists() == (experiment.plot is not None)
         assert str(tmp_path) not in (tmp_path / f"{name}.csv").read_text()
     figure5 = tables.read_csv(tmp_path / "figure5.csv")
-    assert set(tables.different(figure5, "growth")) == {0, 1, 2}
+    assert set(tables.unique(figure5, "growth")) == {0, 1, 2}
     assert {row["alpha"] for row in figure5} == {0, 2}
     figure4 = tables.read_csv(tmp_path / "figure4.csv")
     assert {row["method"] for row in figure4} == {"CUR-E", "CUR-E, rank r", "CUR-F", "CUR-F, rank r", "zero matrix"}
@@ -416,9 +468,56 @@ def test_what_can_be_made_is_listed(tmp_path, names, message):
 def test_stand_ins_are_named(tmp_path):
     (tmp_path / "tdt2.npz").touch()
     (tmp_path / "gisette.npz").touch()
-    sought = matrices.paper_matrices(tmp_path)
-    assert sought.names[:3] == ("tdt2", "dexter", "farm_ads")
-    assert any("Enron is not at hand" in remark for remark in sought.remarks)
+    names = matrices.paper_matrices(tmp_path)
+    assert names == ("tdt2", "dexter", "farm_ads", "gisette")
+    assert matrices.remarks(names) == ["Enron is not at hand. Its place is taken by TDT2."]
+
+
+@pytest.fixture
+def paper_files(tmp_path, monkeypatch):
+    """A folder with a file for every data set, all but Enron, and a record of what is loaded from it."""
+    for name in ("tdt2", "dexter", "farm_ads", "gisette"):
+        (tmp_path / datasets.CARDS[name].compact).touch()
+    loaded = []
+    monkeypatch.setattr(matrices, "load", lambda name, data_home=None: loaded.append(name))
+    monkeypatch.setattr(paper.reproduction, "run_in_workers", lambda sweep, *_, **__: pytest.fail("work has begun"))
+    return tmp_path, loaded
+
+
+def test_files_at_hand_are_not_loaded_before_the_work(paper_files, tmp_path):
+    folder, loaded = paper_files
+    remarks = []
+    with pytest.raises(pytest.fail.Exception, match="work has begun"):
+        paper.reproduce(["figure3"], tmp_path / "out", scale="paper", data_home=folder, remark=remarks.append)
+    assert loaded == []
+    assert remarks == ["Enron is not at hand. Its place is taken by TDT2."]
+
+
+def test_a_matrix_that_is_not_needed_is_not_spoken_of(paper_files, tmp_path):
+    folder, loaded = paper_files
+    (folder / datasets.CARDS["dexter"].compact).unlink()
+    remarks = []
+    with pytest.raises(pytest.fail.Exception, match="work has begun"):
+        paper.reproduce(["figure1"], tmp_path / "out", scale="paper", data_home=folder, remark=remarks.append)
+    assert loaded == remarks == []
+
+
+def test_data_that_cannot_be_had_are_found_out_before_the_work(paper_files, tmp_path, monkeypatch):
+    folder, _ = paper_files
+    (folder / datasets.CARDS["dexter"].compact).unlink()
+
+    def load(name, data_home=None):
+        raise SourceError(f"{name} could not be downloaded")
+
+    monkeypatch.setattr(matrices, "load", load)
+    with pytest.raises(SourceError, match="dexter could not be downloaded"):
+        paper.reproduce(["all"], tmp_path / "out", scale="paper", data_home=folder)
+    assert not (tmp_path / "out").exists()
+
+
+def test_every_sweep_names_the_matrices_it_needs():
+    needed = {name: sweep.matrices for name, sweep in paper.sweeps("quick").items()}
+    assert needed == {"recovery": (), **dict.fromkeys(("spectra", "comparison"), ("power_law", "coherent"))}
 
 
 # Real data
@@ -426,12 +525,13 @@ def test_stand_ins_are_named(tmp_path):
 
 def test_dexter_agrees_with_what_is_known_of_it(data_dir):
     """CUR-F and the zero matrix at r = 10, alpha = 5, to the sampling error of three repetitions."""
-    study = paper.Comparison(("dexter",), ranks=(10,), alphas=(5,), growths=(1,), repetitions=3)
-    home = data_dir
-    reference = spectra.references(cells.measure_here(paper.Spectra(("dexter",)), data_home=home))["dexter"]
-    assert reference.zero(10) == pytest.approx((5.87, 1.129), rel=1e-3)
-    rows = tables.where(cells.measure_here(study, data_home=home), method="CUR-F")
-    spectral, frobenius = reference.best(10)
+    sweep = paper.Comparison(("dexter",), ranks=(10,), alphas=(5,), growths=(1,), repetitions=3)
+    spectrum = spectra.spectrum_of_each(run.run_in_process(paper.Spectra(("dexter",)), data_home=data_dir))["dexter"]
+    assert spectra.resolved_rank(spectrum) == 2600
+    spectral, frobenius = spectrum.best_spectral_error(10), spectrum.best_frobenius_error(10)
+    assert spectrum.best_spectral_error(0) / spectral == pytest.approx(5.87, rel=1e-3)
+    assert spectrum.best_frobenius_error(0) / frobenius == pytest.approx(1.129, rel=1e-3)
+    rows = tables.where(run.run_in_process(sweep, data_home=data_dir), method="CUR-F")
     assert np.mean([row["frobenius"] for row in rows]) / frobenius == pytest.approx(1.09, abs=0.01)
     assert 4.0 < np.mean([row["spectral"] for row in rows]) / spectral < 4.7
 

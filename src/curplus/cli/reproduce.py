@@ -10,7 +10,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from ..paper import EXPERIMENTS, SCALES
 from ..paper import reproduce as make
-from ..paper.matrices import paper_matrices
 from . import show
 from .options import Seed
 
@@ -28,10 +27,6 @@ def reproduce(
     seed: Seed = 0,
 ) -> None:
     """Make figures and tables of the paper; go on where an interrupted run stopped."""
-    names = names or []
-    if scale == "paper" and set(names) - {"figure1", "table1"}:
-        for remark in paper_matrices(data).remarks:
-            show.line(remark)
     folder = out or Path(f"reproduced-{scale}")
     console = show.console()
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TextColumn("cells"))
@@ -45,11 +40,21 @@ def reproduce(
             if not console.is_terminal and done * 20 // total > (done - 1) * 20 // total:
                 console.print(f"{name}: {done} of {total} cells")
 
-        def written(path: Path) -> None:
-            console.print(str(path), soft_wrap=True)
+        def tell(what: str | Path) -> None:
+            console.print(str(what), soft_wrap=True)
 
         try:
-            make(names, folder, scale=scale, data_home=data, jobs=jobs, seed=seed, progress=progress, written=written)
+            make(
+                names or [],
+                folder,
+                scale=scale,
+                data_home=data,
+                jobs=jobs,
+                seed=seed,
+                remark=tell,
+                progress=progress,
+                written=tell,
+            )
         except KeyboardInterrupt:
             console.print("Interrupted. What was finished is kept: the same command goes on from there.")
             raise typer.Exit(130) from None

@@ -22,6 +22,7 @@ from .._typing import FloatArray, Shape
 from .._validation import check_count, check_two_dimensional
 from ..exceptions import InvalidArgumentError
 from ..factorization.factorization import Factorization
+from .spectrum import FloatArray, Spectrum, gram_singular_values
 
 __all__ = [
     "LeadingError",
@@ -85,7 +86,10 @@ class ReferenceMatrix:
         return math.hypot(*map(float, norms)) * self._unit
 
     def singular_values(self, count: int) -> FloatArray:
-        """The ``count`` largest singular values, descending; computed once for the largest ``count`` asked for."""
+        """The ``count`` largest singular values, descending; computed once for the largest ``count`` asked for.
+
+        Those of a large sparse matrix that lie below about 1e-8 of the largest are rounding error.
+        """
         count = min(count, *self.shape)
         if len(self._spectrum) < count:
             self._spectrum = self._all_singular_values() if self._is_small(count) else self._leading(count)
@@ -93,14 +97,13 @@ class ReferenceMatrix:
 
     def best_spectral_error(self, rank: int) -> float:
         r""":math:`\|M - M_r\|_2`, the first singular value left out."""
-        values = self.singular_values(rank + 1)
-        return float(values[rank]) if len(values) > rank else 0.0
+        return Spectrum(self.singular_values(rank + 1)).best_spectral_error(rank)
 
     def best_frobenius_error(self, rank: int) -> float:
         r""":math:`\|M - M_r\|_F`; where only leading singular values are known, to about 1e-8 of the norm."""
         values = self.singular_values(rank + 1) / self._unit
         if len(self._spectrum) == min(self.shape):
-            return float(np.linalg.norm(self._spectrum[rank:] / self._unit)) * self._unit
+            return Spectrum(self._spectrum).best_frobenius_error(rank)
         rest = (self.frobenius_norm / self._unit) ** 2 - float(np.sum(values[:rank] ** 2))
         return math.sqrt(max(rest, 0.0)) * self._unit
 
@@ -113,6 +116,8 @@ class ReferenceMatrix:
         return math.prod(self.shape) <= SMALL or count > min(self.shape) // 3
 
     def _all_singular_values(self) -> FloatArray:
+        if self.is_sparse and math.prod(self.shape) > SMALL:
+            return gram_singular_values(self.matrix.astype(np.float64) / self._unit) * self._unit
         dense = self.matrix.toarray() if self.is_sparse else self.matrix
         return np.asarray(scipy.linalg.svdvals(dense / self._unit)) * self._unit
 

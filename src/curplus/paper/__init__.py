@@ -1,27 +1,29 @@
 """The paper's experiments: one file for each figure and table, all from one command.
 
-A study measures, a cell at a time (:mod:`~curplus.paper.cells`); a figure or table takes what it needs from the
-tables of studies and is drawn from its own table. ``curplus reproduce`` runs them.
+A sweep measures, a cell at a time (:mod:`~curplus.paper.run`); a figure or table takes what it needs from the tables of
+sweeps and is drawn from its own table. ``curplus reproduce`` runs them.
 """
 
-from .cells import measure_here
 from .comparison import Comparison
 from .experiment import Experiment
-from .methods import METHODS, Method
+from .methods import METHODS, ComparedMethod
 from .recovery import Recovery
-from .reproduction import EXPERIMENTS, SCALES, reproduce, studies
+from .reproduction import EXPERIMENTS, SCALES, reproduce, sweeps
+from .run import run_in_process
 from .spectra import Spectra
+from .sweep import Sweep
 
 __all__ = [
     "EXPERIMENTS",
     "METHODS",
     "SCALES",
+    "ComparedMethod",
     "Comparison",
     "Experiment",
-    "Method",
     "Recovery",
     "Spectra",
-    "measure_here",
+    "Sweep",
     "reproduce",
-    "studies",
+    "run_in_process",
+    "sweeps",
 ]

@@ -1,4 +1,4 @@
-r"""CUR+ and its baselines on real matrices (Experiment II): Figures 3 to 7 come from this one study.
+r"""CUR+ and its baselines on real matrices (Experiment II): Figures 3 to 7 come from this one sweep.
 
 With :math:`d_1 = \alpha r` columns and :math:`d_2 = \alpha d_1` rows, drawn uniformly, and a multiple ``growth`` of
 :math:`\Omega_0 = n m r^2 / \mathrm{nnz}(M)` entries. Columns and rows of a larger :math:`\alpha` contain those of a
@@ -18,19 +18,20 @@ import scipy.sparse
 
 from ..datasets.folders import DataHome
 from ..evaluation.metrics import ReferenceMatrix, frobenius_error, leading_error
-from ..factorization.factorization import Factorization
-from ..observation.observation import Observation
-from ..observation.plan import SamplePlan, SamplingDesign, distinct
-from ..observation.read import read
+from ..evaluation.spectrum import Spectrum
+from ..factorization import Factorization
+from ..observation import Observation, SamplePlan, SamplingDesign, read
+from ..observation.plan import distinct
 from . import matrices
-from .cells import Cell
-from .methods import METHODS, Sample, cur_e, sample
-from .spectra import references
-from .tables import Row, Rows, different, rounded
+from .methods import METHODS, Sample, sample_of
+from .spectra import spectrum_of_each
+from .sweep import Cell
+from .tables import Row, Rows, rounded, unique
 
 __all__ = ["Comparison", "relative_errors"]
 
-NORMS = ("spectral", "frobenius")
+BEST = {"spectral": Spectrum.best_spectral_error, "frobenius": Spectrum.best_frobenius_error}
+CUBED = ("CUR-E", "CUR-E, rank r")  # the methods that are also given alpha**3 portions of entries, for Figure 4
 
 
 @dataclass(frozen=True)
@@ -63,12 +64,14 @@ class Comparison:
         target = matrices.load(name, data_home)
         growths = self.growths if alpha == max(self.alphas) else (1,)
         rng = np.random.default_rng([self.seed, zlib.crc32(name.encode()), rank, repetition])
-        seen = self._sample(target, rank, alpha, max(growths), rng)
+        sample = self._sample(target, rank, alpha, max(growths), rng)
         known: Row = {"data": name, "rank": rank, "alpha": alpha, "repetition": repetition}
-        return [
-            known | {"growth": growth, "method": method, "entries": entries, **errors}
-            for growth, method, entries, errors in self._errors(target, seen, rank, alpha, growths, rng)
-        ]
+        rows: Rows = []
+        starts: dict[str, Any] = {}  # where each method's last approximation errs most: that of the next is likely near
+        for growth, method, entries, approximation in self._fits(target, sample, rank, alpha, growths, rng):
+            errors, starts[method] = _errors(target, approximation, starts.get(method))
+            rows.append(known | {"growth": growth, "method": method, "entries": entries, **errors})
+        return rows
 
     def _sample(self, target: ReferenceMatrix, rank: int, alpha: int, growth: int, rng: np.random.Generator) -> Sample:
         """The first columns and rows of a random order, and entries in random order."""
@@ -78,49 +81,49 @@ class Comparison:
         entries = rng.permutation(distinct(rng, n * m, _size(target, rank, growth)))
         uniform = SamplingDesign("uniform", "uniform", "uniform")
         plan = SamplePlan(target.shape, np.sort(columns), np.sort(rows), entries // m, entries % m, design=uniform)
-        return sample(target.matrix, read(target.matrix, plan))
+        return sample_of(target.matrix, read(target.matrix, plan))
 
-    def _errors(
+    def _fits(
         self,
         target: ReferenceMatrix,
-        seen: Sample,
+        sample: Sample,
         rank: int,
         alpha: int,
         growths: tuple[int, ...],
         rng: np.random.Generator,
-    ) -> Iterator[tuple[int, str, int, Row]]:
-        """Growth, method, number of entries and errors, for each answer to one sample."""
-        contestants = [method for method in METHODS if method.name in self.methods]
-        starts: dict[str, Any] = {}  # where each method's last answer erred most: the next one's is likely near
+    ) -> Iterator[tuple[int, str, int, Factorization]]:
+        """Growth, method, number of entries and approximation, for each method and number of entries."""
+        methods = [method for method in METHODS if method.name in self.methods]
         for growth in growths:
             size = _size(target, rank, growth)
-            some = seen._replace(observation=_first(seen.observation, size))
-            for method in contestants:
-                if method.uses_entries or growth == growths[0]:
-                    errors = _measure(target, method.answer(some, rank), method.name, starts)
-                    yield (growth, method.name, size, errors) if method.uses_entries else (0, method.name, 0, errors)
+            some = sample.with_entries(_first(sample.observation, size))
+            for method in methods:
+                if method.uses_entries:
+                    yield growth, method.name, size, method.fit(some, rank)
+                elif growth == growths[0]:
+                    yield 0, method.name, 0, method.fit(some, rank)
         cube = alpha**3
         if cube not in growths:
             size = _size(target, rank, cube)
-            answer = cur_e(seen, _known_nonzeros(target, size, rng), size)
-            yield cube, "CUR-E", size, _measure(target, answer, "CUR-E", starts)
-            yield cube, "CUR-E, rank r", size, _measure(target, answer.truncate(rank), "CUR-E, rank r", starts)
+            some = sample.with_entries(_nonzeros_of_a_draw(target, sample.observation, size, rng))
+            for method in methods:
+                if method.name in CUBED:
+                    yield cube, method.name, size, method.fit(some, rank)
 
 
 def relative_errors(results: dict[str, Rows], norm: str) -> Rows:
-    """Errors relative to those of the best rank r, with the zero matrix as a method of its own."""
-    spectra = references(results["spectra"])
-    place = NORMS.index(norm)
+    """Errors relative to those of the best rank r, with the zero matrix, the best of rank 0, as a method of its own."""
+    spectra, best = spectrum_of_each(results["spectra"]), BEST[norm]
     rows = [
-        {k: v for k, v in row.items() if k not in NORMS}
-        | {"error": rounded(row[norm] / spectra[row["data"]].best(row["rank"])[place])}
+        {k: v for k, v in row.items() if k not in BEST}
+        | {"error": rounded(row[norm] / best(spectra[row["data"]], row["rank"]))}
         for row in results["comparison"]
     ]
     zero = {"alpha": 0, "repetition": 0, "growth": 0, "method": "zero matrix", "entries": 0}
     return rows + [
-        {"data": name, "rank": rank} | zero | {"error": rounded(spectra[name].zero(rank)[place])}
-        for name in different(rows, "data")
-        for rank in different(rows, "rank")
+        {"data": name, "rank": rank} | zero | {"error": rounded(best(spectra[name], 0) / best(spectra[name], rank))}
+        for name in unique(rows, "data")
+        for rank in unique(rows, "rank")
     ]
 
 
@@ -132,22 +135,30 @@ def _size(target: ReferenceMatrix, rank: int, growth: int) -> int:
 
 
 def _first(observation: Observation, size: int) -> Observation:
-    return replace(observation, i=observation.i[:size], j=observation.j[:size], values=observation.values[:size])
+    return observation.subset(entries=np.arange(size), design=observation.design)
 
 
-def _known_nonzeros(target: ReferenceMatrix, size: int, rng: np.random.Generator) -> Any:
-    """The entries that are not zero among those drawn, each with the chance that makes ``size`` on average.
+def _nonzeros_of_a_draw(
+    target: ReferenceMatrix, observation: Observation, size: int, rng: np.random.Generator
+) -> Observation:
+    """The same columns and rows, with the nonzero entries of a draw in which each entry has the chance ``size / nm``.
 
-    The zeros, which are most of the draw, do not matter to CUR-E and are never drawn.
+    Zeros, which are most of the draw, do not matter to CUR-E and are never drawn. The k nonzeros stand for the whole
+    draw: with the probability ``size / (n * m * k)`` each, CUR-E multiplies them by ``n * m / size``.
     """
-    matrix = scipy.sparse.csr_array(target.matrix, copy=True)
-    n, m = matrix.shape
-    matrix.data[rng.random(matrix.nnz) >= size / (n * m)] = 0
-    return matrix
+    n, m = target.shape
+    nonzeros = scipy.sparse.csr_array(target.matrix).tocoo()
+    drawn = np.flatnonzero(rng.random(nonzeros.nnz) < size / (n * m))
+    if not len(drawn):  # CUR-E needs one; with alpha**3 * r**2 expected, only a draw for rank 1 may have none
+        drawn = rng.integers(nonzeros.nnz, size=1)
+    i, j, k = nonzeros.row[drawn], nonzeros.col[drawn], len(drawn)
+    chances = np.full(k, size / (n * m * k))
+    return replace(observation, i=i, j=j, values=nonzeros.data[drawn], probabilities=chances)
 
 
-def _measure(target: ReferenceMatrix, answer: Factorization, method: str, starts: dict[str, Any]) -> Row:
-    compact = answer.truncate(answer.rank) if answer.rank else answer  # the same matrix in the fewest vectors
-    worst = leading_error(target, compact, tol=1e-4, start=starts.get(method))
-    starts[method] = worst.vector
-    return {"spectral": worst.norm, "frobenius": frobenius_error(target, compact)}
+def _errors(target: ReferenceMatrix, approximation: Factorization, start: Any) -> tuple[Row, Any]:
+    """The errors in both norms, and the vector with which the spectral one was found; ``start`` is such a vector."""
+    rank = approximation.rank
+    compact = approximation.truncate(rank) if rank else approximation  # the same matrix in the fewest vectors
+    worst = leading_error(target, compact, tol=1e-4, start=start)
+    return {"spectral": worst.norm, "frobenius": frobenius_error(target, compact)}, worst.vector

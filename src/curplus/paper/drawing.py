@@ -2,20 +2,38 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .._extras import pyplot
 from . import matrices
-from .methods import METHODS
-from .tables import Rows, different, where
+from .tables import Rows, unique, where
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["panels"]
+__all__ = ["STYLES", "Style", "panels"]
 
+
+class Style(NamedTuple):
+    """How a method is drawn."""
+
+    colour: str
+    line: str = "-"
+
+
+#: The style of each method, in the order of the legends; a method and its cut to rank r have one colour.
+STYLES = {
+    "CUR+ converged": Style("#d55e00"),
+    "CUR+, 10 steps": Style("#e69f00", "--"),
+    "CUR-E": Style("#cc79a7"),
+    "CUR-E, rank r": Style("#cc79a7", ":"),
+    "CUR-F": Style("#666666"),
+    "CUR-F, rank r": Style("#666666", ":"),
+    "best core": Style("#009e73", "--"),
+    "approximate": Style("#0072b2"),
+}
 BEYOND = 10  # times the error of the zero matrix, and how much worse it is no longer matters
 LABELS = {"spectral": r"$\ell_s$", "frobenius": r"$\ell_F$"}
 
@@ -38,18 +56,18 @@ def panels(table: Rows, along: str, *, norm: str, label: str) -> Figure:
     -------
     matplotlib.figure.Figure
     """
-    names, ranks = different(table, "data"), sorted(different(table, "rank"))
+    names, ranks = unique(table, "data"), sorted(unique(table, "rank"))
     size = (3.1 * len(names) + 0.6, 2.6 * len(ranks) + 1.1)
     figure: Figure
     figure, axes = pyplot().subplots(len(ranks), len(names), figsize=size, squeeze=False, layout="constrained")
-    for rank, line in zip(ranks, axes, strict=True):
-        for name, ax in zip(names, line, strict=True):
+    for rank, row in zip(ranks, axes, strict=True):
+        for name, ax in zip(names, row, strict=True):
             ax.set(title=f"{matrices.label(name)}, r = {rank}", yscale="log")
             _panel(ax, where(table, data=name, rank=rank), along)
             ax.title.set_size(10)
             ax.grid(alpha=0.25, which="both")
             _plain_ticks(ax)
-        line[0].set_ylabel(f"{LABELS[norm]}, best rank r = 1")
+        row[0].set_ylabel(f"{LABELS[norm]}, best rank r = 1")
     for ax in axes[-1]:
         ax.set_xlabel(label)
     figure.legend(
@@ -63,19 +81,19 @@ def panels(table: Rows, along: str, *, norm: str, label: str) -> Figure:
 
 
 def _panel(ax: Any, rows: Rows, along: str) -> None:
-    places = sorted(set(different(where(rows, method="CUR-E"), along)))
+    places = sorted(set(unique(where(rows, method="CUR-E"), along)))
     zero = where(rows, method="zero matrix")[0]["error"]
     edge = BEYOND * zero
-    for method in METHODS:
-        mine = where(rows, method=method.name)
+    for method, (colour, line) in STYLES.items():
+        mine = where(rows, method=method)
         if not mine:
             continue
-        flat = different(mine, along) == [0]
+        flat = unique(mine, along) == [0]
         groups = [[row["error"] for row in (mine if flat else where(mine, **{along: place}))] for place in places]
         low, middle, high = np.array([np.quantile(group, (0.25, 0.5, 0.75)) for group in groups]).T
-        style = {"color": method.colour, "zorder": 3 if method.name == "approximate" else 2}
-        ax.fill_between(places, low, high, alpha=0.15, lw=0, color=method.colour)
-        ax.plot(places, middle, method.line, lw=1.6, label=method.name, **style)
+        style = {"color": colour, "zorder": 3 if method == "approximate" else 2}
+        ax.fill_between(places, low, high, alpha=0.15, lw=0, color=colour)
+        ax.plot(places, middle, line, lw=1.6, label=method, **style)
         means = np.array([np.mean(group) for group in groups])
         ax.plot(places, np.where(means > edge, np.nan, means), "o", ms=4, mfc="none", **style)
         ax.plot(places, np.where(means > edge, edge, np.nan), "^", ms=5, mfc="none", clip_on=False, **style)

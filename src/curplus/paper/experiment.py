@@ -1,4 +1,4 @@
-"""What a figure or table is: which studies it needs, what it takes from them, and how it is drawn."""
+"""What a figure or table is: which sweeps it needs, what it takes from them, and how it is drawn."""
 
 from __future__ import annotations
 
@@ -20,6 +20,6 @@ class Experiment:
 
     name: str
     title: str
-    studies: tuple[str, ...]  # names of the studies it is made from
-    table: Callable[[dict[str, Rows]], Rows]  # from the tables of these studies
+    sweeps: tuple[str, ...]  # names of the sweeps it is made from
+    table: Callable[[dict[str, Rows]], Rows]  # from the tables of these sweeps
     plot: Callable[[Rows], Figure] | None = None  # from its own table

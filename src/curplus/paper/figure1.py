@@ -10,7 +10,7 @@ import numpy as np
 
 from .._extras import pyplot
 from .experiment import Experiment
-from .tables import Rows, different, where
+from .tables import Rows, unique, where
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -50,8 +50,8 @@ def plot(table: Rows) -> Figure:
     """Four panels, as in the paper: d and the number of entries, each against r ln r and r² ln r."""
     figure: Figure
     figure, axes = pyplot().subplots(2, 2, figsize=(9.5, 7.2), layout="constrained")
-    for line, (sample, name) in zip(axes, SAMPLES.items(), strict=True):
-        for ax, (label, scale) in zip(line, AXES.items(), strict=True):
+    for row, (sample, name) in zip(axes, SAMPLES.items(), strict=True):
+        for ax, (label, scale) in zip(row, AXES.items(), strict=True):
             for solver in SOLVERS:
                 _points(ax, where(table, sample=sample, solver=solver), scale, solver)
             ax.set(xlabel=label, ylabel=name)
@@ -64,7 +64,7 @@ def plot(table: Rows) -> Figure:
 
 def _points(ax: Any, rows: Rows, scale: Callable[[int], float], solver: str) -> None:
     name, colour, style = SOLVERS[solver]
-    sizes = sorted(different(rows, "n"))
+    sizes = sorted(unique(rows, "n"))
     found = [row for row in rows if row["smallest"] > 0]
     if not found:
         return

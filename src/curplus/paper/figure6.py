@@ -1,7 +1,7 @@
 r"""Figure 6: :math:`\ell_F` of every method, as columns and rows grow with :math:`\alpha`."""
 
-from .figure3 import as_lines_grow
+from .error_figures import errors_along_alpha
 
 __all__ = ["EXPERIMENT"]
 
-EXPERIMENT = as_lines_grow("figure6", "frobenius")
+EXPERIMENT = errors_along_alpha("figure6", "frobenius")

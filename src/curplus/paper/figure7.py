@@ -1,7 +1,7 @@
 r"""Figure 7: :math:`\ell_F` of every method, as entries grow from :math:`\Omega_0`, at the largest :math:`\alpha`."""
 
-from .figure5 import as_entries_grow
+from .error_figures import errors_along_entries
 
 __all__ = ["EXPERIMENT"]
 
-EXPERIMENT = as_entries_grow("figure7", "frobenius")
+EXPERIMENT = errors_along_entries("figure7", "frobenius")

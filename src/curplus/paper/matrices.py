@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -12,10 +13,13 @@ from ..datasets.folders import DataHome
 from ..evaluation.metrics import ReferenceMatrix
 from ..exceptions import InvalidArgumentError
 
-__all__ = ["PAPER", "SYNTHETIC", "label", "load", "paper_matrices"]
+__all__ = ["PAPER", "STAND_INS", "SYNTHETIC", "label", "load", "make_available", "paper_matrices", "remarks"]
 
-#: The paper's data sets, each with what stands in for it where it is not at hand.
-PAPER = {"enron": "tdt2", "dexter": None, "farm_ads": None, "gisette": "mnist_test"}
+#: The paper's data sets.
+PAPER = ("enron", "dexter", "farm_ads", "gisette")
+
+#: What stands in for a data set that is not at hand.
+STAND_INS = {"enron": "tdt2", "gisette": "mnist_test"}
 
 #: Made by :func:`curplus.datasets.make_spectrum`: how fast singular values fall, and how coherent they are.
 SYNTHETIC = {"power_law": (1.0, None), "coherent": (1.0, 0.5)}
@@ -32,24 +36,39 @@ LABELS = {
 }
 
 
-class Sought(NamedTuple):
-    """Which data sets will be used, and what to tell the user about it."""
+def paper_matrices(data_home: DataHome = None) -> tuple[str, ...]:
+    """Names of the paper's data sets; one that is not at hand is replaced by its stand-in if that is."""
+    stands_in = {
+        name: other for name, other in STAND_INS.items() if _at_hand(other, data_home) and not _at_hand(name, data_home)
+    }
+    return tuple(stands_in.get(name, name) for name in PAPER)
 
-    names: tuple[str, ...]
-    remarks: tuple[str, ...]
+
+def remarks(names: Collection[str]) -> list[str]:
+    """A sentence for each of the matrices ``names`` that stands in for another."""
+    return [
+        f"{LABELS[name]} is not at hand. Its place is taken by {datasets.CARDS[other].title}."
+        for name, other in STAND_INS.items()
+        if other in names
+    ]
 
 
-def paper_matrices(data_home: DataHome = None) -> Sought:
-    """The paper's data sets; one that is not at hand is replaced by its stand-in if that is, else downloaded."""
-    names, remarks = [], []
-    for name, stand_in in PAPER.items():
-        here = datasets.locate(datasets.CARDS[name], data_home=data_home)
-        if not here and stand_in and datasets.locate(datasets.CARDS[stand_in], data_home=data_home):
-            remarks.append(f"{LABELS[name]} is not at hand: {datasets.CARDS[stand_in].title} stands in for it.")
-            names.append(stand_in)
-        else:
-            names.append(name)
-    return Sought(tuple(names), tuple(remarks))
+def make_available(name: str, data_home: DataHome = None) -> None:
+    """Download a matrix whose files are not at hand; others are not loaded, so that this takes no time.
+
+    A file that is at hand but damaged is met by the first cell that loads it: the singular values come first.
+
+    Raises
+    ------
+    SourceError
+        If it cannot be downloaded.
+    """
+    if name not in SYNTHETIC and not _at_hand(name, data_home):
+        load(name, data_home)
+
+
+def _at_hand(name: str, data_home: DataHome) -> bool:
+    return name in datasets.CARDS and bool(datasets.locate(datasets.CARDS[name], data_home=data_home))
 
 
 def label(name: str) -> str:

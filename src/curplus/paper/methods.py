@@ -1,112 +1,77 @@
-r"""The contestants of Experiment II, one row of a table each.
+r"""The methods that Experiment II compares: the library's own, one row of a table each.
 
-All start from one :class:`Sample`: the bases of the sampled columns and rows, found once, and the projection
-:math:`\hat U^\top M \hat V`, which only the methods that see the whole matrix may use.
+All start from one :class:`Sample`, whose bases are found once. What two methods share, an approximation and the same
+one cut to rank r, is found once as well.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
-import numpy as np
-import scipy.sparse
+from ..factorization import Factorization
+from ..methods import Bases, CrossApproximation, CURFull, CURPlus, CURUnbiased
+from ..methods.method import sampled_bases
+from ..observation import Observation
+from ..solvers import AcceleratedGradient
 
-from ..factorization.basis import Basis, leading_basis
-from ..factorization.core import Core
-from ..factorization.factorization import Factorization
-from ..methods.approximate.approximate import approximate
-from ..observation.observation import Observation
-from ..solvers import SOLVERS, AcceleratedGradient, CoreSolver
-
-__all__ = ["METHODS", "Method", "Sample", "cur_e", "sample"]
+__all__ = ["METHODS", "ComparedMethod", "Sample", "sample_of"]
 
 
-class Sample(NamedTuple):
-    """Columns, rows and entries of a matrix, with what all methods need of them."""
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Columns, rows and entries of a matrix, with what several methods need of them."""
 
+    matrix: Any  # (n, m), for the methods that see the whole matrix
     observation: Observation
-    left: Basis  # all that the columns span, leading directions first
-    right: Basis  # all that the rows span
-    projection: Any  # left.T @ M @ right, for those who may see the whole matrix
+    bases: Bases  # of all sampled columns and rows, leading directions first
+
+    def with_entries(self, observation: Observation) -> Sample:
+        """The same columns and rows with other entries."""
+        return replace(self, observation=observation)
+
+    def fit(self, method: CURPlus | CURFull | CURUnbiased) -> Factorization:
+        """The approximation by a method, with the bases that were found before."""
+        return method.fit(self.observation, bases=self.bases)
+
+    @cached_property
+    def cur_full(self) -> Factorization:
+        """CUR-F with all directions: the whole matrix is projected once."""
+        return self.fit(CURFull(None, self.matrix))
+
+    @cached_property
+    def cur_unbiased(self) -> Factorization:
+        """CUR-E with all directions."""
+        return self.fit(CURUnbiased())
 
 
-def sample(matrix: Any, observation: Observation) -> Sample:
-    """The bases and the projection, each found once."""
-    left = leading_basis(observation.columns, index=observation.column_index)
-    right = leading_basis(observation.rows.T, index=observation.row_index)
-    return Sample(observation, left, right, left.vectors.T @ (matrix @ right.vectors))
-
-
-def _cur_plus(solver: str | CoreSolver) -> Callable[[Sample, int], Factorization]:
-    def method(seen: Sample, rank: int) -> Factorization:
-        left, right = seen.left.leading(rank), seen.right.leading(rank)
-        chosen = SOLVERS.resolve(solver)
-        return Factorization(left, chosen.solve(left.vectors, right.vectors, seen.observation.entries), right)
-
-    return method
-
-
-def _cur_f(seen: Sample, _rank: int) -> Factorization:
-    return Factorization(seen.left, Core(seen.projection, "CUR-F"), seen.right)
-
-
-def _best_core(seen: Sample, rank: int) -> Factorization:
-    left, right = seen.left.leading(rank), seen.right.leading(rank)
-    return Factorization(left, Core(seen.projection[: left.rank, : right.rank], "best core"), right)
-
-
-def _cur_e(seen: Sample, _rank: int) -> Factorization:
-    entries = seen.observation
-    known = scipy.sparse.csr_array((entries.values, (entries.i, entries.j)), shape=entries.shape)
-    return cur_e(seen, known, entries.n_entries)
-
-
-def cur_e(seen: Sample, known: Any, n_entries: int) -> Factorization:
-    """CUR-E from ``n_entries`` uniformly drawn entries, of which the sparse matrix ``known`` has those not zero."""
-    n, m = known.shape
-    known.eliminate_zeros()
-    hit = np.flatnonzero(np.diff(known.indptr))
-    Z = seen.left.vectors[hit].T @ (known[hit] @ seen.right.vectors) * (n * m / n_entries)
-    return Factorization(seen.left, Core(Z, "CUR-E"), seen.right)
-
-
-def _truncated(method: Callable[[Sample, int], Factorization]) -> Callable[[Sample, int], Factorization]:
-    return lambda seen, rank: method(seen, rank).truncate(rank)
-
-
-def _approximate(seen: Sample, rank: int) -> Factorization:
-    return approximate(seen.observation, rank)
+def sample_of(matrix: Any, observation: Observation) -> Sample:
+    """What was observed of a matrix, with the bases of all its columns and rows."""
+    return Sample(matrix, observation, sampled_bases(observation, None))
 
 
 @dataclass(frozen=True)
-class Method:
-    """A contestant: how it answers, whether the entries matter to it, and how it is drawn."""
+class ComparedMethod:
+    """A row of the table: what a method is called, how it fits a sample, and whether the entries matter to it."""
 
     name: str
-    answer: Callable[[Sample, int], Factorization]
+    fit: Callable[[Sample, int], Factorization]  # from a sample and the rank
     uses_entries: bool
-    colour: str
-    line: str = "-"
 
 
-GRADIENT_STEPS = 10  # the paper does not say how many; more than a few tens come near the converged answer
+GRADIENT_STEPS = 10  # the paper does not say how many; more than a few tens come near the converged core
+GRADIENT = AcceleratedGradient(max_iter=GRADIENT_STEPS, tol=0.0)
 
-#: Those who take part, in the order of the legends. A new one is a new row.
+#: The methods in the order of the legends. A new one is a new row here, and a style in :mod:`~curplus.paper.drawing`.
 METHODS = (
-    Method("CUR+ converged", _cur_plus("auto"), True, "#d55e00"),
-    Method(
-        f"CUR+, {GRADIENT_STEPS} steps",
-        _cur_plus(AcceleratedGradient(max_iter=GRADIENT_STEPS, tol=0.0)),
-        True,
-        "#e69f00",
-        "--",
-    ),
-    Method("CUR-E", _cur_e, True, "#cc79a7"),
-    Method("CUR-E, rank r", _truncated(_cur_e), True, "#cc79a7", ":"),
-    Method("CUR-F", _cur_f, False, "#666666"),
-    Method("CUR-F, rank r", _truncated(_cur_f), False, "#666666", ":"),
-    Method("best core", _best_core, False, "#009e73", "--"),
-    Method("approximate", _approximate, True, "#0072b2"),
+    ComparedMethod("CUR+ converged", lambda sample, r: sample.fit(CURPlus(r)), True),
+    ComparedMethod(f"CUR+, {GRADIENT_STEPS} steps", lambda sample, r: sample.fit(CURPlus(r, GRADIENT)), True),
+    ComparedMethod("CUR-E", lambda sample, r: sample.cur_unbiased, True),
+    ComparedMethod("CUR-E, rank r", lambda sample, r: sample.cur_unbiased.truncate(r), True),
+    ComparedMethod("CUR-F", lambda sample, r: sample.cur_full, False),
+    ComparedMethod("CUR-F, rank r", lambda sample, r: sample.cur_full.truncate(r), False),
+    ComparedMethod("best core", lambda sample, r: sample.fit(CURFull(r, sample.matrix)), False),
+    ComparedMethod("approximate", lambda sample, r: CrossApproximation(r).fit(sample.observation), True),
 )

@@ -1,10 +1,10 @@
 r"""How little is enough: the smallest samples that recover a matrix of exact rank (Experiment I).
 
 For each size n and rank r there are ten matrices :math:`M = M_L M_R` with Gaussian factors, and a random order of the
-columns, rows and entries of each. Sought are the smallest number d of columns and rows, with ample entries, and the
-smallest number of entries, with ample columns and rows, from which CUR+ finds all ten to a relative error of 2e-4. A
-solver that is stopped early may fail again with more entries, so numbers are tried one after the other. M is never
-formed.
+columns, rows and entries of each. Two numbers are searched for: the smallest number d of columns and rows, with ample
+entries, and the smallest number of entries, with ample columns and rows, from which CUR+ finds all ten to a relative
+error of 2e-4. A solver that is stopped early may fail again with more entries, so numbers are tried one after the
+other. M is never formed.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ import numpy as np
 
 from ..datasets import make_low_rank
 from ..datasets.folders import DataHome
-from ..factorization.factorization import Factorization
+from ..factorization import Factorization
 from ..methods import cur_plus
-from ..observation.plan import SamplePlan, distinct
-from ..observation.read import read
+from ..observation import SamplePlan, read
+from ..observation.plan import distinct
 from ..solvers import AcceleratedGradient, CoreSolver
 from ..sources.factored import FactoredSource
 from ..theory import distinct_entries
-from .cells import Cell
+from .sweep import Cell
 from .tables import Row, Rows
 
 __all__ = ["PAPER", "QUICK", "Recovery", "relative_error"]
@@ -45,6 +45,7 @@ class Recovery:
     seed: int = 0
 
     name: ClassVar[str] = "recovery"
+    matrices: ClassVar[tuple[str, ...]] = ()  # it makes its own
 
     def cells(self) -> list[Cell]:
         """One for each solver, rank and size; the largest first."""
@@ -67,12 +68,12 @@ class Recovery:
         def recovered(d: int, size: int) -> Callable[[Trial], bool]:
             return lambda trial: trial.error(d, size, core_solver) <= self.tolerance
 
-        most_lines, most_entries = len(trials[0].columns), len(trials[0].entries)
+        ample_d, ample_size = len(trials[0].columns), len(trials[0].entries)
         # With fewer than r columns or r^2 entries, some part of M has left no trace in what was read.
-        by_lines = range(rank, most_lines + 1)
-        by_entries = range(rank**2, most_entries + 1, max(1, round(self.entries_step * rank**2)))
-        d = first_that_serves_all(trials, by_lines, lambda d: recovered(d, most_entries))
-        size = first_that_serves_all(trials, by_entries, lambda size: recovered(most_lines, size))
+        numbers_of_columns = range(rank, ample_d + 1)
+        numbers_of_entries = range(rank**2, ample_size + 1, max(1, round(self.entries_step * rank**2)))
+        d = first_that_recovers_all(trials, numbers_of_columns, lambda d: recovered(d, ample_size))
+        size = first_that_recovers_all(trials, numbers_of_entries, lambda size: recovered(ample_d, size))
         together = -1
         if d > 0 and size > 0 and all(map(recovered(d, size), trials)):
             together = round(distinct_entries((n, n), n_columns=d, n_rows=d, n_entries=size))
@@ -90,12 +91,12 @@ class Trial(NamedTuple):
     entries: np.ndarray  # numbered row by row
 
     @classmethod
-    def draw(cls, study: Recovery, n: int, rank: int, number: int) -> Trial:
+    def draw(cls, sweep: Recovery, n: int, rank: int, number: int) -> Trial:
         """One of the matrices of a size and rank."""
-        rng = np.random.default_rng([study.seed, n, rank, number])
+        rng = np.random.default_rng([sweep.seed, n, rank, number])
         matrix = make_low_rank((n, n), rank, rng=rng)
-        lines, size = min(n, study.ample_columns * rank), min(n * n, study.ample_entries * rank**2)
-        columns, rows = rng.permutation(n)[:lines], rng.permutation(n)[:lines]
+        d, size = min(n, sweep.ample_columns * rank), min(n * n, sweep.ample_entries * rank**2)
+        columns, rows = rng.permutation(n)[:d], rng.permutation(n)[:d]
         return cls(matrix, columns, rows, rng.permutation(distinct(rng, n * n, size)))
 
     def error(self, d: int, size: int, solver: str | CoreSolver) -> float:
@@ -114,14 +115,14 @@ def relative_error(matrix: FactoredSource, approx: Factorization) -> float:
     return float(np.linalg.norm(difference) / np.linalg.norm(matrix.singular_values()))
 
 
-def first_that_serves_all(
+def first_that_recovers_all(
     trials: list[Trial], numbers: Iterable[int], recovered: Callable[[int], Callable[[Trial], bool]]
 ) -> int:
     """The first of ``numbers`` with which every trial is recovered; -1 if there is none."""
     order = list(range(len(trials)))
     for number in numbers:
-        serves = recovered(number)
-        fails = next((place for place, k in enumerate(order) if not serves(trials[k])), None)
+        succeeds = recovered(number)
+        fails = next((place for place, k in enumerate(order) if not succeeds(trials[k])), None)
         if fails is None:
             return number
         order.insert(0, order.pop(fails))  # the one that failed is most likely to fail again, so it goes first

@@ -17,13 +17,14 @@ from .._validation import check_count
 from ..datasets.folders import DataHome
 from ..exceptions import InvalidArgumentError
 from . import figure1, figure2, figure3, figure4, figure5, figure6, figure7, matrices, recovery, table1
-from .cells import Progress, Study, description, measure_all, versions
 from .comparison import Comparison
 from .experiment import Experiment
+from .run import Progress, run_in_workers
 from .spectra import Spectra
-from .tables import read_csv, write_csv
+from .sweep import Sweep, description, versions
+from .tables import Rows, read_csv, write_csv
 
-__all__ = ["EXPERIMENTS", "SCALES", "reproduce", "studies"]
+__all__ = ["EXPERIMENTS", "SCALES", "reproduce", "sweeps"]
 
 #: Every figure and table of the paper, by name.
 EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType(
@@ -37,8 +38,8 @@ EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType(
 SCALES = ("quick", "paper")
 
 
-def studies(scale: str, *, data_home: DataHome = None, seed: int = 0) -> dict[str, Study]:
-    """The studies of a scale, by name."""
+def sweeps(scale: str, *, data_home: DataHome = None, seed: int = 0) -> dict[str, Sweep]:
+    """The sweeps of a scale, by name."""
     if scale not in SCALES:
         raise InvalidArgumentError(f"scale={scale!r} is unknown. Use one of {', '.join(SCALES)}.")
     if scale == "quick":
@@ -46,13 +47,13 @@ def studies(scale: str, *, data_home: DataHome = None, seed: int = 0) -> dict[st
         grid = Comparison(names, ranks=(5, 10), alphas=(1, 2, 3), growths=(1, 2, 3), repetitions=5, seed=seed)
         search = recovery.QUICK
     else:
-        names = matrices.paper_matrices(data_home).names
+        names = matrices.paper_matrices(data_home)
         grid = Comparison(
             names, ranks=(10, 20, 50), alphas=(1, 2, 3, 4, 5), growths=(1, 2, 3, 4, 5), repetitions=10, seed=seed
         )
         search = recovery.PAPER
-    found: list[Study] = [replace(search, seed=seed), Spectra(names), grid]
-    return {study.name: study for study in found}
+    found: list[Sweep] = [replace(search, seed=seed), Spectra(names), grid]
+    return {sweep.name: sweep for sweep in found}
 
 
 def reproduce(
@@ -63,6 +64,7 @@ def reproduce(
     data_home: DataHome = None,
     jobs: int | None = None,
     seed: int = 0,
+    remark: Callable[[str], None] = lambda sentence: None,
     progress: Progress = lambda name, done, total: None,
     written: Callable[[Path], None] = lambda path: None,
 ) -> None:
@@ -85,8 +87,10 @@ def reproduce(
         Number of processes; as many as there are cores if left out. The results do not depend on it.
     seed : int, default 0
         Of all that is drawn.
+    remark : callable
+        Called with a sentence for each data set that another one stands in for.
     progress : callable
-        Called with a study's name, its number of cells done, and their number in all.
+        Called with a sweep's name, its number of cells done, and their number in all.
     written : callable
         Called with the path of each file that was written.
 
@@ -104,14 +108,14 @@ def reproduce(
         raise InvalidArgumentError(
             f"{data_home} is not a folder. Name the one that has the data sets, or leave it out."
         )
-    options = studies(scale, data_home=data_home, seed=check_count(seed, name="seed"))
-    _check_possible(chosen, options, data_home)
+    options = sweeps(scale, data_home=data_home, seed=check_count(seed, name="seed"))
+    _prepare(chosen, options, data_home, remark)
     out.mkdir(parents=True, exist_ok=True)
-    results: dict[str, Any] = {}
+    results: dict[str, Rows] = {}
     for experiment in chosen:
-        for name in experiment.studies:
+        for name in experiment.sweeps:
             if name not in results:
-                results[name] = measure_all(
+                results[name] = run_in_workers(
                     options[name], out / "cells", data_home=data_home, jobs=jobs, progress=progress
                 )
         made_with = {
@@ -119,7 +123,7 @@ def reproduce(
             "title": experiment.title,
             "scale": scale,
             "seed": seed,
-            "studies": [description(options[name]) for name in experiment.studies],
+            "sweeps": [description(options[name]) for name in experiment.sweeps],
             "versions": versions() | ({"matplotlib": version("matplotlib")} if experiment.plot else {}),
         }
         path = out / f"{experiment.name}.csv"
@@ -131,17 +135,17 @@ def reproduce(
             written(path.with_suffix(".png"))
 
 
-def _check_possible(chosen: list[Experiment], options: dict[str, Study], data_home: DataHome) -> None:
+def _prepare(
+    chosen: list[Experiment], options: dict[str, Sweep], data_home: DataHome, remark: Callable[[str], None]
+) -> None:
     """Find out before hours of work, not after, whether pictures can be drawn and the data can be had."""
     if any(experiment.plot is not None for experiment in chosen):
         pyplot()
-    names = {name for experiment in chosen for study in experiment.studies for name in _matrices(options[study])}
-    for name in names:
-        matrices.load(name, data_home)
-
-
-def _matrices(study: Study) -> tuple[str, ...]:
-    return study.matrices if isinstance(study, Spectra | Comparison) else ()
+    names = [name for experiment in chosen for sweep in experiment.sweeps for name in options[sweep].matrices]
+    for sentence in matrices.remarks(names):
+        remark(sentence)
+    for name in dict.fromkeys(names):
+        matrices.make_available(name, data_home)
 
 
 def _draw(figure: Any, path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..theory import SAMPLE_COMPLEXITIES, sample_complexity
 from .experiment import Experiment
-from .tables import Row, Rows, different, where
+from .tables import Row, Rows, unique, where
 
 __all__ = ["EXPERIMENT"]
 
@@ -15,7 +15,7 @@ def table(results: dict[str, Rows]) -> Rows:
     The latter is with the smallest d and the smallest number of entries together; -1 if that did not recover all.
     """
     smallest = where(results["recovery"], solver="exact")
-    sizes, ranks = (sorted(different(smallest, column)) for column in ("n", "rank"))
+    sizes, ranks = (sorted(unique(smallest, column)) for column in ("n", "rank"))
     return [_row(smallest, n, rank) for n in sizes for rank in ranks]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from .._files import write_bytes
 
-__all__ = ["Row", "Rows", "different", "read_csv", "rounded", "where", "write_csv"]
+__all__ = ["Row", "Rows", "read_csv", "rounded", "unique", "where", "write_csv"]
 
 Row = dict[str, Any]
 Rows = list[Row]
@@ -22,7 +22,7 @@ def where(rows: Iterable[Row], **wanted: Any) -> Rows:
     return [row for row in rows if all(row[name] in values for name, values in sets.items())]
 
 
-def different(rows: Iterable[Row], column: str) -> list[Any]:
+def unique(rows: Iterable[Row], column: str) -> list[Any]:
     """The values of a column, each once, in the order in which they appear."""
     return list(dict.fromkeys(row[column] for row in rows))
 

@@ -1,9 +1,8 @@
-"""Long work in small pieces: each is saved the moment it is done, so that nothing done is ever lost.
+"""Run a sweep: each cell is saved the moment it is done, so that nothing done is ever lost.
 
-A study is a frozen set of options that lists its cells and measures each on its own. Cells are measured by worker
-processes, one BLAS thread each, and written by them to a folder of their own; a study that is run again goes on with
-the cells that are missing. A table is put together from the files, in the order in which the study lists its cells, so
-it depends neither on the number of workers nor on interruptions.
+Cells are measured by worker processes, one BLAS thread each, and written by them to a folder of their own; a sweep that
+is run again goes on with the cells that are missing. A table is put together from the files, in the order in which the
+sweep lists its cells, so it depends neither on the number of workers nor on interruptions.
 """
 
 from __future__ import annotations
@@ -12,62 +11,45 @@ import hashlib
 import json
 import multiprocessing
 import os
-import platform
 import signal
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import asdict
-from importlib.metadata import version
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
 
 from threadpoolctl import threadpool_limits
 
 from .._files import write_bytes
-from .._layout import __version__
 from ..datasets.folders import DataHome
 from ..exceptions import CURPlusError
+from .sweep import Cell, Sweep, description, versions
 from .tables import Row, Rows, rounded
 
-__all__ = ["Cell", "Progress", "Study", "description", "measure_all", "measure_here", "versions"]
+__all__ = ["Progress", "run_in_process", "run_in_workers"]
 
-Cell = tuple[Any, ...]  # words and whole numbers that name a piece of work
-Progress = Callable[[str, int, int], None]  # name of the study, cells done, cells in all
-
-
-class Study(Protocol):
-    """Options of an experiment, a frozen dataclass; they and the versions of the libraries decide every number."""
-
-    name: ClassVar[str]
-
-    def cells(self) -> list[Cell]:
-        """Pieces of work that do not depend on each other."""
-
-    def measure(self, cell: Cell, data_home: DataHome) -> Rows:
-        """Rows of the table that a cell stands for."""
+Progress = Callable[[str, int, int], None]  # name of the sweep, cells done, cells in all
 
 
-def measure_here(study: Study, *, data_home: DataHome = None) -> Rows:
-    """The table of a study, in this process, with nothing saved: for small studies."""
-    return [row for cell in study.cells() for row in _measured(study, cell, data_home)]
+def run_in_process(sweep: Sweep, *, data_home: DataHome = None) -> Rows:
+    """The table of a sweep, measured in this process, with nothing saved: for small sweeps."""
+    return [row for cell in sweep.cells() for row in _measured(sweep, cell, data_home)]
 
 
-def measure_all(
-    study: Study,
+def run_in_workers(
+    sweep: Sweep,
     folder: Path,
     *,
     data_home: DataHome = None,
     jobs: int | None = None,
     progress: Progress = lambda name, done, total: None,
 ) -> Rows:
-    """The table of a study; cells that are not yet in ``folder`` are measured by ``jobs`` processes.
+    """The table of a sweep; cells that are not yet in ``folder`` are measured by ``jobs`` processes and saved there.
 
     Parameters
     ----------
-    study : Study
+    sweep : Sweep
         What to measure.
     folder : pathlib.Path
         Where cells are kept, in a subfolder for each set of options and versions of libraries. After a change of the
@@ -77,47 +59,36 @@ def measure_all(
     jobs : int, optional
         Number of processes; as many as there are cores if left out.
     progress : callable
-        Called with the study's name, the number of cells done, and their number in all.
+        Called with the sweep's name, the number of cells done, and their number in all.
 
     Returns
     -------
     list of dict
         A row for each measurement.
     """
-    store = folder / f"{study.name}-{_fingerprint(study)}"
+    store = folder / f"{sweep.name}-{_fingerprint(sweep)}"
     store.mkdir(parents=True, exist_ok=True)
-    cells = study.cells()
+    cells = sweep.cells()
     missing = [cell for cell in cells if _saved(store, cell) is None]
-    progress(study.name, len(cells) - len(missing), len(cells))
+    progress(sweep.name, len(cells) - len(missing), len(cells))
     if missing:
         with _workers(min(jobs or _cores(), len(missing))) as pool:
             with _ignoring_interrupts():
-                tasks = [pool.submit(_measure_and_save, study, cell, data_home, store) for cell in missing]
+                tasks = [pool.submit(_measure_and_save, sweep, cell, data_home, store) for cell in missing]
             for done, task in enumerate(as_completed(tasks), len(cells) - len(missing) + 1):
                 task.result()
-                progress(study.name, done, len(cells))
+                progress(sweep.name, done, len(cells))
     return [row for cell in cells for row in _rows(store, cell)]
 
 
-def description(study: Study) -> dict[str, Any]:
-    """The options of a study as JSON has them."""
-    return {"study": study.name, **json.loads(json.dumps(asdict(study)))}  # type: ignore[call-overload]
-
-
-def versions() -> dict[str, str]:
-    """What the numbers depend on besides the options."""
-    libraries = {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
-    return {"curplus": __version__, "python": platform.python_version(), **libraries}
-
-
-def _measured(study: Study, cell: Cell, data_home: DataHome) -> Rows:
+def _measured(sweep: Sweep, cell: Cell, data_home: DataHome) -> Rows:
     with threadpool_limits(1):  # the order of a sum may depend on the number of threads
-        rows = study.measure(cell, data_home)
+        rows = sweep.measure(cell, data_home)
     return [{name: rounded(value) for name, value in row.items()} for row in rows]
 
 
-def _measure_and_save(study: Study, cell: Cell, data_home: DataHome, store: Path) -> None:
-    content = {"cell": cell, "rows": _measured(study, cell, data_home)}
+def _measure_and_save(sweep: Sweep, cell: Cell, data_home: DataHome, store: Path) -> None:
+    content = {"cell": cell, "rows": _measured(sweep, cell, data_home)}
     write_bytes(_path(store, cell), json.dumps(content).encode())
 
 
@@ -141,8 +112,8 @@ def _path(store: Path, cell: Cell) -> Path:
     return store / ("-".join(str(part) for part in cell).replace(" ", "_") + ".json")
 
 
-def _fingerprint(study: Study) -> str:
-    text = json.dumps([description(study), versions()], sort_keys=True)
+def _fingerprint(sweep: Sweep) -> str:
+    text = json.dumps([description(sweep), versions()], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
