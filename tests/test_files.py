@@ -550,3 +550,68 @@ def test_a_killed_process_leaves_the_older_file_whole(tmp_path, where):
     answer.save(path)
     assert state(curplus.load(path)) == state(answer)
     assert list(tmp_path.iterdir()) == [path]  # this save has removed what the killed process left behind
+
+
+# Files that are whole, with content that makes no sense
+
+
+def spoilt(tmp_path, change):
+    """A saved factorization whose arrays and fields were changed before it was written: its inventory is right."""
+    make_factorization().save(tmp_path / "good.npz")
+    kind, arrays, fields = read_file(tmp_path / "good.npz")
+    change(arrays, fields)
+    write_file(tmp_path / "bad.npz", kind, arrays, fields)
+    return tmp_path / "bad.npz"
+
+
+def put(name, make):
+    def change(arrays, fields):
+        arrays[name] = make(arrays.get(name))
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (put("left_vectors", lambda x: np.full_like(x, np.nan)), "left_vectors .* needs finite numbers"),
+        (put("Z", lambda x: x.astype(str)), "Z has shape .* needs finite numbers"),
+        (put("Z", lambda x: x[:1]), "left_vectors has shape"),
+        (put("Z", lambda x: x.ravel()), "not enough values to unpack"),
+        (put("right_vectors", lambda x: x[:, :1]), "right_vectors has shape"),
+        (put("left_coefficients", lambda x: x.T), "left_coefficients has shape"),
+        (put("left_sample", lambda x: x[:2]), "left_sample has shape"),
+        (put("row_names", lambda x: x[:1]), "row_names has shape"),
+        (put("held_out", lambda x: np.array([-1])), "held_out.* is out of range"),
+        (put("held_out", lambda x: np.array([0.5])), "held_out has dtype"),
+        (lambda arrays, fields: fields.pop("core"), "core"),
+        (lambda arrays, fields: fields.update(report=[["rank"]]), "missing 1 required"),
+        (lambda arrays, fields: fields.update(fingerprint=["a"]), "fingerprint|missing"),
+    ],
+)
+def test_content_that_makes_no_sense_is_refused(tmp_path, change, message):
+    with pytest.raises(FileFormatError, match=message):
+        curplus.load(spoilt(tmp_path, change))
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"name": "Nobody", "fields": {}},
+        {"name": "CURPlus", "fields": {"rank": 2, "speed": 9}},
+        {"name": "Truncated", "fields": {"method": {"name": "Nobody", "fields": {}}, "rank": 1}},
+        ["CURPlus"],
+        7,
+        "cur_plus",
+    ],
+)
+def test_a_method_that_is_not_known_is_left_out(tmp_path, record):
+    loaded = curplus.load(spoilt(tmp_path, lambda arrays, fields: fields.update(method=record)))
+    assert loaded.provenance.method is None
+    assert loaded.rank == 2
+
+
+def test_held_out_entries_that_do_not_exist_are_refused_by_the_certificate(tmp_path):
+    loaded = curplus.load(spoilt(tmp_path, put("held_out", lambda x: np.array([99]))))
+    with pytest.raises(InvalidArgumentError, match="held out entry 99, but the observation has 9 entries"):
+        curplus.certify(loaded, make_observation())

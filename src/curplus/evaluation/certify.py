@@ -269,3 +269,9 @@ def _check(approximation: Any, observation: Any, level: Any) -> None:
             f"the approximation was computed from another observation: its {other} differ. "
             "Give the one it was computed from, or compute it again from this one."
         )
+    last = int(approximation.held_out.max(initial=-1))
+    if last >= observation.n_entries:
+        raise InvalidArgumentError(
+            f"the approximation held out entry {last}, but the observation has {observation.n_entries} entries. "
+            "Give the one it was computed from."
+        )

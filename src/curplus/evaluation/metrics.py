@@ -21,8 +21,8 @@ from .._arrays import blocks, largest, power_of_two, real_array, to_numpy
 from .._typing import FloatArray, Shape
 from .._validation import check_count, check_two_dimensional
 from ..exceptions import InvalidArgumentError
-from ..factorization.factorization import Factorization
-from .spectrum import FloatArray, Spectrum, gram_singular_values
+from ..factorization import Factorization
+from .spectrum import Spectrum, gram_singular_values
 
 __all__ = [
     "LeadingError",

@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
 
 from .._arrays import blocks, largest, power_of_two
+from .._typing import FloatArray
 
 __all__ = ["Spectrum", "gram_singular_values"]
-
-FloatArray = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,6 +39,7 @@ def method_of(record: Any) -> Any:
         return tuple(made(part) for part in value) if isinstance(value, list) else value
 
     try:
-        return made(record)
+        method = made(record)
     except (KeyError, TypeError, ValueError):
         return None
+    return method if isinstance(method, Method) else None
