@@ -23,6 +23,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "data_sets",
     "field_comments",
+    "subpackages",
 ]
 exclude_patterns = ["_build", "gallery/GALLERY_HEADER.rst"]
 templates_path = ["_templates"]
@@ -59,5 +60,5 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-bare = ("index", "getting-started", "changelog", "bibliography", "extending", "paper-to-code")
+bare = ("index", "getting-started", "changelog", "bibliography", "extending", "glossary", "paper-to-code")
 html_sidebars = {page: [] for page in bare}
