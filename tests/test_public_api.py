@@ -16,6 +16,7 @@ from curplus import exceptions
 from curplus._layout import NAMES, SUBPACKAGES
 
 PACKAGE = Path(curplus.__file__).parent
+ROOT = Path(__file__).parent.parent
 
 STORY = (
     "exceptions",
@@ -120,6 +121,12 @@ def test_a_module_exports_only_what_it_has(file):
 def test_every_public_name_is_documented(name):
     documented = getattr(curplus, name)
     assert inspect.getdoc(documented), name
+
+
+def test_the_guide_for_contributors_has_the_list_of_subpackages():
+    rows = [f"| `{name}/` | {meaning} |" for name, meaning in SUBPACKAGES.items()]
+    table = "\n".join(["| subpackage | what it is |", "| --- | --- |", *rows, ""])
+    assert table in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 
 def test_the_version_is_that_of_the_installed_package():
