@@ -9,6 +9,8 @@ sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
 
 import curplus
 
+sys.modules["curplus.metrics"] = curplus.metrics  # documented under the name by which users reach it
+
 project = "curplus"
 author = "The curplus developers"
 copyright = "The curplus developers"

@@ -153,7 +153,7 @@ def theorem_2(
     shape : (int, int)
         Size of the matrix.
     rank : int
-        ReferenceMatrix rank r.
+        Target rank r.
     mu, mu_hat : float
         :func:`incoherence` of the top r singular vectors, and of the bases made of sampled columns and rows.
     sigma_next : float
