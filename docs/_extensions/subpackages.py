@@ -14,7 +14,7 @@ TABLE = """\
 """
 
 ROW = """\
-   * - :doc:`{name}`
+   * - :doc:`curplus.{name} <{name}>`
      - {meaning}
 """
 
