@@ -9,6 +9,8 @@ sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
 
 import curplus
 
+sys.modules["curplus.metrics"] = curplus.metrics  # documented under the name by which users reach it
+
 project = "curplus"
 author = "The curplus developers"
 copyright = "The curplus developers"
@@ -23,6 +25,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "data_sets",
     "field_comments",
+    "subpackages",
 ]
 exclude_patterns = ["_build", "gallery/GALLERY_HEADER.rst"]
 templates_path = ["_templates"]
@@ -59,5 +62,5 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-bare = ("index", "getting-started", "changelog", "bibliography", "extending", "paper-to-code")
+bare = ("index", "getting-started", "changelog", "bibliography", "extending", "glossary", "paper-to-code")
 html_sidebars = {page: [] for page in bare}

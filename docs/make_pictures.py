@@ -20,17 +20,15 @@ UNSEEN = "#f2f2f2"
 
 
 def three_waves(n, m):
-    """Three plane waves that cross: each is a matrix of rank 2, so their sum has rank 6."""
+    """Three plane waves in different directions: each is a matrix of rank 2, so their sum has rank 6."""
     y, x = np.mgrid[0 : 1 : n * 1j, 0 : 1 : m * 1j]
     waves = ((1.0, 2.1, 3.3, 0.0), (0.8, -4.2, 1.6, 1.0), (0.7, 1.2, -5.7, 2.2))
     return sum(height * np.cos(2 * np.pi * (a * y + b * x) + phase) for height, a, b, phase in waves)
 
 
-def share_seen(seen):
-    """The part of the matrix that was read, each place counted once."""
-    mask = np.zeros(seen.shape, dtype=bool)
-    mask[:, seen.column_index] = mask[seen.row_index, :] = mask[seen.i, seen.j] = True
-    return mask.mean()
+def share_read(seen):
+    """The part of the matrix that was read, each position counted once."""
+    return seen.n_values_read / (seen.shape[0] * seen.shape[1])
 
 
 def power_above(x):
@@ -45,7 +43,7 @@ def frame(ax):
 
 
 def draw_seen(ax, seen, options):
-    """What was seen, with the single entries large enough to be noticed."""
+    """What was read, with the single entries large enough to be noticed."""
     ax.set_facecolor(UNSEEN)
     plot_observation(seen, ax=ax, **options)
     ax.scatter(seen.j + 0.5, seen.i + 0.5, s=7, c=seen.values, linewidths=0, **options)
@@ -53,7 +51,7 @@ def draw_seen(ax, seen, options):
 
 
 def draw_idea(M, seen, approx, options):
-    """The matrix, what was seen of it, and the answer."""
+    """The matrix, what was read of it, and the approximation."""
     n, m = M.shape
     error = np.linalg.norm(M - approx.to_array()) / np.linalg.norm(M)
     figure, axes = plt.subplots(1, 3, figsize=(10.5, 3.35), layout="constrained")
@@ -62,8 +60,8 @@ def draw_idea(M, seen, approx, options):
     axes[2].imshow(approx.to_array(), aspect="auto", **options)
     captions = (
         ("The matrix", f"{n} × {m}, rank {RANK}"),
-        ("What was seen", f"{N_COLUMNS} columns, {N_ROWS} rows, {N_ENTRIES} entries: {share_seen(seen):.1%}"),
-        ("The answer", f"relative error below {power_above(error)}"),
+        ("What was read", f"{N_COLUMNS} columns, {N_ROWS} rows, {N_ENTRIES} entries: {share_read(seen):.1%}"),
+        ("The approximation", f"relative error below {power_above(error)}"),
     )
     for ax, (title, caption) in zip(axes, captions, strict=True):
         frame(ax)
@@ -73,7 +71,7 @@ def draw_idea(M, seen, approx, options):
 
 
 def draw_steps(M, seen, approx, options):
-    """Columns give the left basis, rows the right one, entries the core; their product is the answer."""
+    """Columns give the left basis, rows the right one, entries the core; their product is the approximation."""
     n, m = M.shape
     figure = plt.figure(figsize=(10.5, 6.2))
     nothing = {"columns": None, "column_index": [], "rows": None, "row_index": [], "i": [], "j": [], "values": None}

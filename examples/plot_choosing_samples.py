@@ -2,9 +2,9 @@ r"""
 How many columns, rows and entries?
 ===================================
 
-A matrix that is low-rank *plus noise* cannot be recovered exactly, and the question becomes how much worse than the
-best matrix of rank r the answer is. Two things cost accuracy, and they can be told apart: columns and rows whose
-leading directions point slightly the wrong way, and a core fitted to too few entries.
+A matrix of low rank *plus noise* cannot be recovered exactly. The question is how much worse than the best matrix of
+rank r the approximation is. The error has two sources, and they can be separated: the leading directions of the
+sampled columns and rows differ from those of the matrix, and the core is fitted to few entries.
 """
 
 # %%
@@ -30,31 +30,31 @@ def loss(approx):
 
 
 # %%
-# Draw each combination seven times. ``cur_full`` finds the best core there is for the sampled columns and rows, using
-# the whole matrix: what it loses is lost in the sampling, and only the rest is due to the entries.
+# Draw each combination seven times. ``cur_full`` finds the best core for the sampled columns and rows, using the whole
+# matrix: its error is due to the sampling of columns and rows alone. The rest of the error is due to the entries.
 
 sample_counts = [8, 10, 12, 16, 24, 40, 80]
 entries_per_unknown = [1, 1.25, 1.5, 2, 3, 4, 8, 20]
 shape = len(sample_counts), len(entries_per_unknown), 7
-fitted, ideal = np.empty(shape), np.empty(shape)
+fitted, best_core = np.empty(shape), np.empty(shape)
 for a, d in enumerate(sample_counts):
     for b, factor in enumerate(entries_per_unknown):
         for seed in range(7):
             n_entries = round(factor * rank**2)
             seen = curplus.observe(M, n_columns=d, n_rows=d, n_entries=n_entries, rng=seed)
             fitted[a, b, seed] = loss(curplus.cur_plus(seen, rank))
-            ideal[a, b, seed] = loss(curplus.cur_full(M, seen, rank))
+            best_core[a, b, seed] = loss(curplus.cur_full(M, seen, rank))
 
 # %%
-# The left picture is a map for choosing. Down each column of it, more columns and rows help, quickly at first: five
-# times the rank is a sensible default. From left to right, more entries help until about :math:`4 r^2`, and then
-# slowly. The leftmost column is a warning: with exactly as many entries as unknowns the core follows the noise,
-# and the answer is useless.
+# The left picture helps to choose. From top to bottom, more columns and rows help, quickly at first: five times the
+# rank is a sensible default. From left to right, more entries help quickly until about :math:`4 r^2`, and then slowly.
+# In the leftmost column there are exactly as many entries as unknowns: the core follows the noise, and the
+# approximation is useless.
 #
-# The right picture isolates the effect of the entries: the squared error, divided by that of the ideal core. All
+# The right picture shows the effect of the entries alone: the squared error, divided by that of the best core. All
 # sample sizes fall on one curve, close to that of an ordinary regression with :math:`r^2` unknowns,
-# :math:`1 + r^2 / (|\Omega| - r^2)`. At :math:`4 r^2` entries it costs a third more squared error, at
-# :math:`20 r^2` a twentieth. That is why ``cur_plus`` leaves a note in ``approx.core.notes`` below :math:`4 r^2`.
+# :math:`1 + r^2 / (|\Omega| - r^2)`. At :math:`4 r^2` entries the squared error is a third larger, at :math:`20 r^2` a
+# twentieth. Therefore ``cur_plus`` writes a note into ``approx.core.notes`` below :math:`4 r^2`.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 4.4), layout="constrained", width_ratios=(1.25, 1))
 median = np.median(fitted, axis=2)
@@ -67,7 +67,7 @@ left.set(xlabel=r"entries / $r^2$", ylabel=f"columns, and as many rows (rank {ra
 left.set_title(r"error / error of the best rank 8 matrix")
 figure.colorbar(image, ax=left, pad=0.02, ticks=[1, 2, 5, 10, 20, 50, 100], format="%g")
 
-excess = np.median((fitted / ideal) ** 2, axis=2)
+excess = np.median((fitted / best_core) ** 2, axis=2)
 colours = plt.get_cmap("viridis")(np.linspace(0, 0.9, len(sample_counts)))
 for d, line, colour in zip(sample_counts, excess, colours, strict=True):
     right.loglog(entries_per_unknown, line, "o", color=colour, markersize=5, label=f"{d}")
@@ -77,7 +77,7 @@ right.axvline(4, color="0.5", linestyle=":", linewidth=1.5)
 right.text(4.2, 60, r"$4 r^2$", color="0.3")
 right.set_xticks([1, 2, 4, 8, 20], ["1", "2", "4", "8", "20"])
 right.set(xlabel=r"entries / $r^2$", ylim=(0.95, 1000))
-right.set_title("squared error / that of the ideal core")
+right.set_title("squared error / that of the best core")
 right.minorticks_off()
 right.grid(alpha=0.3)
 right.legend(title="columns, rows", frameon=False, fontsize=9)

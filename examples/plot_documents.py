@@ -1,14 +1,14 @@
 r"""
-A document-term matrix, where plain CUR+ fails
-==============================================
+A document-term matrix, where CUR+ fails
+========================================
 
-Text is the hardest customer of uniform sampling: almost every entry is zero, a few words and documents carry most of
-the weight, and a random sample rarely hits them. Here CUR+ does *worse than answering zero everywhere*. This page shows
-how that looks, how the diagnostics announce it, and what a ridge can and cannot do about it.
+Text is hard for uniform sampling: almost every entry is zero, a few words and documents have most of the sum of
+squares, and a random sample rarely contains them. Here CUR+ is *worse than the zero matrix*. This page shows the
+errors, how the diagnostics warn of them, and what a ridge can and cannot do.
 """
 
 # %%
-# The text ships with Python: the reference topics behind ``help("assert")`` and the like, cut into paragraphs. Rows are
+# The text comes with Python: the reference topics of ``help("assert")`` and others, cut into paragraphs. Rows are
 # paragraphs and columns are terms. A zero is a value here: the word occurs zero times.
 
 import re
@@ -33,8 +33,9 @@ n, m = counts.shape
 print(f"{n} paragraphs, {m} terms, {counts.nnz / (n * m):.2%} of the entries are not zero")
 
 # %%
-# Names given to the source travel with the data, so that the answer can say what it is made of. As in the paper,
-# :math:`\Omega_0 = n m r^2 / \mathrm{nnz}` entries are read, so that :math:`r^2` of them are expected not to be zero.
+# Names that are given to the source are kept, so the approximation can name the sampled rows and columns. As in the
+# paper, :math:`\Omega_0 = n m r^2 / \mathrm{nnz}` entries are read, so that :math:`r^2` of them are expected not to be
+# zero.
 
 rank = 10
 n_entries = round(n * m * rank**2 / counts.nnz)
@@ -46,9 +47,9 @@ print("terms:     ", ", ".join(approx.sampled_column_names[::7]), "...")
 print("paragraphs:", ", ".join(approx.sampled_row_names[::7]), "...")
 
 # %%
-# Ten draws, and seven ways to find the core from the same columns and rows. CUR-F sees the whole matrix; the others see
-# what ``seen`` holds. Errors are divided by that of the best matrix of rank 10 (the paper's :math:`\ell_F`), so 1 is
-# the best possible at that rank, and the zero matrix has the value of the last line.
+# Ten draws, and seven ways to find the core for the same columns and rows. CUR-F sees the whole matrix; the others see
+# the observation. Errors are divided by that of the best matrix of rank 10 (the paper's :math:`\ell_F`), so 1 is the
+# best possible value at that rank. The last line is the zero matrix.
 
 ten_steps = curplus.solvers.AcceleratedGradient(max_iter=10, tol=0)
 methods = {
@@ -75,10 +76,11 @@ for name, values in losses.items():
 print(f"{'the zero matrix':18}{zero:9.3f}{zero:9.3f}{zero:9.3f}")
 
 # %%
-# CUR+, solved to convergence, is worse than zero in most draws, and far worse in some. A ridge holds the core back, and
-# so does stopping the paper's accelerated gradient after ten steps: the disasters go, and what remains is about as good
-# as zero. Even CUR-F, which sees everything, gains little over zero: fifty random paragraphs and fifty random terms do
-# not span what matters in this text. Better rows and columns would help more than any solver.
+# CUR+, solved to convergence, is worse than zero in most draws, and far worse in some. A ridge shrinks the core, and
+# so does stopping the paper's accelerated gradient after ten steps. Then there are no very large errors, and the
+# result is about as good as zero. Even CUR-F, which sees everything, is only a little better than zero: fifty random
+# paragraphs and fifty random terms do not span what matters in this text. Better rows and columns would help more than
+# any solver.
 
 labels = list(losses)
 figure, ax = plt.subplots(figsize=(9, 4.2), layout="constrained")
@@ -99,10 +101,11 @@ ax.legend(frameon=False)
 plt.show()
 
 # %%
-# The diagnostics had announced it. The condition of the equations says how far noise in the entries is blown up at
-# worst, and here everything that the bases miss acts as noise. The incoherence of the bases says how unevenly they are
-# spread: for a well-behaved matrix it is a small number, and Theorem 2 asks for a number of entries that grows with its
-# square. Here that is more than the matrix has. (The demand on entries depends on neither ``mu`` nor ``sigma_next``.)
+# The diagnostics warn of this. The condition of the equations says by how much noise in the entries is amplified at
+# worst, and everything that the bases miss acts as noise. The incoherence of the bases says how unevenly they are
+# spread: for a well-behaved matrix it is a small number, and Theorem 2 asks for a number of entries that grows with
+# its square. Here that is more than the matrix has. (This number of entries depends on neither ``mu`` nor
+# ``sigma_next``.)
 
 mu_hat = theory.incoherence(approx.left.vectors, approx.right.vectors)
 promise = theory.theorem_2(shape=(n, m), rank=rank, mu=1.0, mu_hat=mu_hat, sigma_next=1.0, t=3.0)
@@ -113,9 +116,9 @@ for note in approx.core.notes:
     print("note:", note)
 
 # %%
-# Fewer entries make it far worse. Twenty for each unknown are plenty on a dense matrix, and what the command line and
-# the estimator read unless told otherwise; here hardly any of them is not zero, and what they leave open is filled with
-# noise. A condition in the thousands is never a good sign.
+# Fewer entries make it far worse. Twenty for each unknown are enough on a dense matrix, and the default of the command
+# line and the estimators. Here nearly all of them are zero, and the directions that they do not determine are filled
+# with noise. A condition in the thousands is always a bad sign.
 
 for seed in range(5):
     seen = curplus.observe(source, n_columns=50, n_rows=50, n_entries=20 * rank**2, rng=seed)

@@ -3,8 +3,8 @@ One core, six solvers
 =====================
 
 The core is the solution of an ordinary least-squares problem, so every solver finds the same one. They differ in cost,
-and in what they can say about the problem. For the iterative ones the number of entries decides how fast they are: few
-entries per unknown mean an ill-conditioned problem and many steps.
+and in what they can say about the problem. The speed of the iterative solvers depends on the number of entries: few
+entries per unknown make an ill-conditioned problem, which needs many steps.
 """
 
 # %%
@@ -14,6 +14,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import curplus
+from curplus.factorization import leading_basis
 
 n, m, rank = 1000, 800, 20
 rng = np.random.default_rng(0)
@@ -24,7 +25,8 @@ observations = {
 }
 
 # %%
-# All six solvers on both. The last column is the distance from the answer of dense least squares.
+# All solvers on both, by name; ``"auto"`` chooses one of them. The last column is the distance from the solution of
+# dense least squares.
 
 for factor, seen in observations.items():
     print(f"{factor} entries per unknown")
@@ -46,12 +48,14 @@ solvers = {
 }
 figure, axes = plt.subplots(1, 2, figsize=(9.5, 3.9), sharey=True, layout="constrained")
 for ax, (factor, seen), most in zip(axes, observations.items(), (150, 40), strict=True):
-    left = curplus.factorization.leading_basis(seen.columns, rank).vectors
-    right = curplus.factorization.leading_basis(seen.rows.T, rank).vectors
-    reference = curplus.solvers.LeastSquares().solve(left, right, seen).Z
+    left = leading_basis(seen.columns, rank).vectors
+    right = leading_basis(seen.rows.T, rank).vectors
+    reference = curplus.solvers.LeastSquares().solve(left, right, seen.entries).Z
     steps = np.linspace(0, most, 41, dtype=int)
     for name, (solver, colour, style) in solvers.items():
-        cores = [solver(tol=0, max_iter=int(k)).solve(left, right, seen).Z if k else 0 * reference for k in steps]
+        cores = [
+            solver(tol=0, max_iter=int(k)).solve(left, right, seen.entries).Z if k else 0 * reference for k in steps
+        ]
         errors = [np.linalg.norm(Z - reference) / np.linalg.norm(reference) for Z in cores]
         ax.semilogy(steps, errors, style, color=colour, linewidth=2, label=name)
     ax.semilogy(steps, float(factor) ** (-steps / 2), ":", color="0.3", label=r"$(r^2/|\Omega|)^{k/2}$")

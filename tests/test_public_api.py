@@ -16,6 +16,7 @@ from curplus import exceptions
 from curplus._layout import NAMES, SHARED, SUBPACKAGES
 
 PACKAGE = Path(curplus.__file__).parent
+ROOT = Path(__file__).parent.parent
 
 STORY = (*SHARED, *SUBPACKAGES, "__main__")
 FILES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
@@ -109,6 +110,12 @@ def test_a_module_exports_only_what_it_has(file):
 def test_every_public_name_is_documented(name):
     documented = getattr(curplus, name)
     assert inspect.getdoc(documented), name
+
+
+def test_the_guide_for_contributors_has_the_list_of_subpackages():
+    rows = [f"| `{name}/` | {meaning} |" for name, meaning in SUBPACKAGES.items()]
+    table = "\n".join(["| subpackage | what it is |", "| --- | --- |", *rows, ""])
+    assert table in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 
 def test_the_version_is_that_of_the_installed_package():

@@ -43,7 +43,7 @@ class Card:
     Parameters
     ----------
     name, title : str
-        What it is called in code, and in prose.
+        Its name in code, and its name for people.
     origin : str
         What was collected, and by whom.
     rows, columns, values : str
@@ -52,7 +52,8 @@ class Card:
         Whether an entry that is not stored is zero, or unknown. The data set is a :class:`Dataset` or
         :class:`Ratings`.
     shape : (int, int)
-        Size of the matrix, at least as many rows as columns unless ``notes`` say otherwise. Files may hold it turned.
+        Size of the matrix, at least as many rows as columns unless ``notes`` say otherwise. Files may hold its
+        transpose.
     nnz : int or None
         How many entries are not zero, or for ratings how many are known; None where nobody has published it.
     total : float or None

@@ -39,7 +39,7 @@ class DataFile(NamedTuple):
         try:
             with ExitStack() as stack:
                 raw: Any = stack.enter_context(self._raw(stack))
-                # The first bytes decide, not the name: servers and browsers like to unpack what they hand on.
+                # The first bytes decide, not the name: servers and browsers often unpack a file before they deliver it.
                 stream: Any = gzip.GzipFile(fileobj=raw) if raw.peek(2)[:2] == GZIP else raw
                 yield stack.enter_context(stream)
         except DAMAGE as error:

@@ -30,7 +30,7 @@ def folders(data_home: DataHome) -> list[Path]:
 
 
 def locate(card: Card, *, data_home: DataHome = None) -> tuple[Path, ...]:
-    """The files that a data set would be loaded from, as far as they are at hand.
+    """The files that a data set would be loaded from, if all of them are at hand.
 
     Parameters
     ----------

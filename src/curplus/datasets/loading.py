@@ -109,7 +109,7 @@ def _stacked(card: Card, files: list[DataFile]) -> Any:
 
 
 def _checked(matrix: Any, card: Card, file: DataFile) -> Dataset | Ratings:
-    """The matrix or ratings, the way up that the card says and complete."""
+    """The matrix or ratings, transposed if the card says so, and complete."""
     if matrix.shape == card.shape[::-1]:
         matrix = matrix.T
     if matrix.shape != card.shape:
@@ -125,7 +125,7 @@ def _checked(matrix: Any, card: Card, file: DataFile) -> Dataset | Ratings:
 
 
 def _canonical(matrix: Any, card: Card) -> Any:
-    """The same bits whatever the files: sorted, without stored zeros, positions in 32 bits, which is ample here."""
+    """The same bits whatever the files: sorted, without stored zeros, positions in 32 bits, which is enough here."""
     if card.kind == "matrix" and not scipy.sparse.issparse(matrix):
         return np.ascontiguousarray(matrix)
     csr = scipy.sparse.csr_array(matrix, dtype=np.float64)

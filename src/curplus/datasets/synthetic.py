@@ -1,4 +1,4 @@
-"""Synthetic matrices, kept as factors: of exact rank, or with singular values and a coherence of one's choice."""
+"""Synthetic matrices, kept as factors: of exact rank, or with chosen singular values and coherence."""
 
 from __future__ import annotations
 
@@ -83,8 +83,8 @@ def make_spectrum(
     Notes
     -----
     The incoherence :math:`\mu(r)` of the r leading directions is at least :math:`\max(n, m)\, c / r`, and equals it
-    once c stands out from the rest, which is about :math:`(r + 2 \sqrt{r \ln n}) / n`. The spikes sit on the first
-    ``min(k, n // 2)`` and ``min(k, m // 2)`` directions; there is no room for more.
+    once c is larger than the same quantity of the other rows, about :math:`(r + 2 \sqrt{r \ln n}) / n`. The first
+    ``min(k, n // 2)`` and ``min(k, m // 2)`` directions have a spike each; there are no rows for more.
 
     Examples
     --------

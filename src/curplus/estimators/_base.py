@@ -101,7 +101,7 @@ class SampledTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
-            Samples, new ones for an honest score.
+            Samples; new ones, for a score that is not too high.
         y : None
             Ignored.
 

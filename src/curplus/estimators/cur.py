@@ -1,4 +1,4 @@
-"""The recommended transformer: rows, columns and entries chosen well, everything that was read is used."""
+"""The recommended transformer: it chooses rows, columns and entries, and uses everything that was read."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ __all__ = ["CUR"]
 
 
 class CUR(SampledTransformer):
-    r"""Dimension reduction from a few samples, a few features and scattered entries, chosen well: the recommended one.
+    r"""Dimension reduction from a few samples, features and scattered entries that are chosen: the recommended one.
 
     Fitting reads ``n_columns`` features, ``n_rows`` samples and ``n_entries`` single values of X, chosen in rounds by
-    :func:`curplus.acquire`, and nothing else. The components are the right singular vectors of the answer of
-    :func:`curplus.approximate`.
+    :func:`curplus.acquire`, and nothing else. The components are the right singular vectors of the approximation
+    by :func:`curplus.approximate`.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class CUR(SampledTransformer):
     Attributes
     ----------
     approximation_ : Factorization
-        The answer for the training matrix, with what was chosen and why.
+        The approximation of the training matrix, with a report of what was chosen and why.
     components_ : array of shape (k, n_features)
         Orthonormal right singular vectors; k is ``n_components``, or less if the samples span less.
     singular_values_ : array of shape (k,)
@@ -49,7 +49,7 @@ class CUR(SampledTransformer):
     column_names_ : array
         Names of those features, or their positions if X has no feature names.
     n_features_in_ : int
-        Number of features seen in fit.
+        Number of features in fit.
     feature_names_in_ : array of shape (n_features,)
         Their names, if X has string column names.
 

@@ -30,14 +30,14 @@ class CURPlus(SampledTransformer):
     n_entries : int, optional
         How many scattered entries to read; by default ``20 * n_components**2``, or all there are.
     solver : str, default "auto"
-        How to solve for the core: a name in :data:`curplus.SOLVERS` or ``"auto"``.
+        How to solve for the core: a name in :data:`curplus.solvers.SOLVERS`.
     random_state : None, int, numpy.random.Generator or numpy.random.RandomState
         Seed of the draw.
 
     Attributes
     ----------
     approximation_ : Factorization
-        The CUR+ answer for the training matrix, with its C U R form and diagnostics.
+        The CUR+ approximation of the training matrix, with its C U R form and diagnostics.
     components_ : array of shape (k, n_features)
         Orthonormal right singular vectors; k is ``n_components``, or less if the samples span less.
     singular_values_ : array of shape (k,)
@@ -47,7 +47,7 @@ class CURPlus(SampledTransformer):
     column_names_ : array
         Names of those features, or their positions if X has no feature names.
     n_features_in_ : int
-        Number of features seen in fit.
+        Number of features in fit.
     feature_names_in_ : array of shape (n_features,)
         Their names, if X has string column names.
 

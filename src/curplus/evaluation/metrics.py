@@ -1,9 +1,9 @@
-r"""How good an answer is, when the whole matrix is at hand.
+r"""How good an approximation is, when the whole matrix is at hand.
 
 The paper measures :math:`\ell_s = \|M - \hat M\|_2 / \|M - M_r\|_2` and
 :math:`\ell_F = \|M - \hat M\|_F / \|M - M_r\|_F`, where :math:`M_r` is the best rank-r approximation (Section 4.2).
-Neither needs :math:`M - \hat M` as a matrix. A :class:`ReferenceMatrix` keeps what depends on M alone, so that many
-answers can be compared with one matrix at the price of one spectrum.
+Neither needs :math:`M - \hat M` as a matrix. A :class:`ReferenceMatrix` keeps what depends on M alone, so that the
+spectrum of M is computed once for many approximations.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def spectral_error(matrix: Any, approximation: Factorization, *, tol: float = 1e
     matrix : array, sparse matrix or ReferenceMatrix of shape (n, m)
         The matrix :math:`M`.
     approximation : Factorization
-        The answer :math:`\hat M`.
+        The approximation :math:`\hat M`.
     tol : float, default 1e-8
         Relative accuracy of the norm. Errors below about 1e-14 of :math:`\|M\|` are rounding and not resolved.
 
@@ -145,7 +145,7 @@ def spectral_error(matrix: Any, approximation: Factorization, *, tol: float = 1e
 
 
 class LeadingError(NamedTuple):
-    """Where an answer errs most, and by how much."""
+    """The direction in which the error of an approximation is largest, and its size there."""
 
     norm: float  # of the error, as an operator
     vector: FloatArray  # (min(n, m),), of unit length: the leading singular vector on the shorter side
@@ -161,11 +161,11 @@ def leading_error(
     matrix : array, sparse matrix or ReferenceMatrix of shape (n, m)
         The matrix :math:`M`.
     approximation : Factorization
-        The answer :math:`\hat M`.
+        The approximation :math:`\hat M`.
     tol : float, default 1e-8
         Relative accuracy of the norm.
     start : array of shape (min(n, m),), optional
-        Where to begin. The vector of a similar answer saves most of the steps.
+        Where to begin. The vector of a similar approximation saves most of the steps.
 
     Returns
     -------
@@ -185,7 +185,7 @@ def frobenius_error(matrix: Any, approximation: Factorization) -> float:
     matrix : array, sparse matrix or ReferenceMatrix of shape (n, m)
         The matrix :math:`M`.
     approximation : Factorization
-        The answer :math:`\hat M`.
+        The approximation :math:`\hat M`.
 
     Returns
     -------
@@ -204,15 +204,15 @@ def frobenius_error(matrix: Any, approximation: Factorization) -> float:
 def relative_spectral_error(matrix: Any, approximation: Factorization, rank: int, *, tol: float = 1e-8) -> float:
     r""":math:`\ell_s = \|M - \hat M\|_2 / \|M - M_r\|_2`, the paper's measure.
 
-    Where M has rank at most r the denominator is taken as rounding, ``max(n, m) * eps * norm``: an answer that is exact
-    to rounding has a value of about 1 or less, and any other a large but finite one.
+    Where M has rank at most r the denominator is taken as rounding, ``max(n, m) * eps * norm``: an approximation that
+    is exact to rounding has a value of about 1 or less, and any other a large but finite one.
 
     Parameters
     ----------
     matrix : array, sparse matrix or ReferenceMatrix of shape (n, m)
         The matrix; give a :class:`ReferenceMatrix` to compute its spectrum only once.
     approximation : Factorization
-        The answer.
+        The approximation.
     rank : int
         The rank r of the best approximation to compare with.
     tol : float, default 1e-8
@@ -238,7 +238,7 @@ def relative_frobenius_error(matrix: Any, approximation: Factorization, rank: in
     matrix : array, sparse matrix or ReferenceMatrix of shape (n, m)
         The matrix; give a :class:`ReferenceMatrix` to compute its spectrum only once.
     approximation : Factorization
-        The answer.
+        The approximation.
     rank : int
         The rank r of the best approximation to compare with.
 
@@ -306,7 +306,7 @@ def _leading_singular_pairs(
     gram = LinearOperator((m, m), matvec=lambda x: operator.rmatvec(operator.matvec(x) / unit) / unit, dtype=np.float64)
     x = np.random.default_rng(0).standard_normal(m)
     x /= np.linalg.norm(x)
-    if start is not None:  # with some noise: Lanczos never leaves a vector that is exactly singular, leading or not
+    if start is not None:  # with some noise: from a vector that is exactly singular, Lanczos finds no other
         x = start + x / 10
     if not np.any(gram.matvec(x)):
         return np.zeros(count), np.eye(m, count)

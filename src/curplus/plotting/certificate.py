@@ -1,4 +1,4 @@
-"""Whether few errors decide an estimate."""
+"""Whether a few errors decide an estimate."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["plot_certificate"]
 
 
 def plot_certificate(certificate: Certificate, *, ax: Axes | None = None) -> Axes:
-    """Which share of the squared errors the largest ones make up: an interval is given while few do not decide.
+    """The share of each squared error in their sum, largest first: an interval is given if a few do not decide it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What was read of a matrix, in its place."""
+"""What was read of a matrix, at its positions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CANVAS = 640  # most pixels along a side
 
 
 def plot_observation(observation: Observation, *, ax: Axes | None = None, **options: Any) -> Axes:
-    """What was seen of a matrix, in its place; what was not seen stays blank.
+    """What was read of a matrix, at its positions; the others stay blank.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ def as_source(
     matrix : array, sparse matrix, DataFrame, nested list or source
         What to read. A source is returned as it is.
     row_names, column_names : sequence, optional
-        One name per row and per column, to be found again in the result. A DataFrame brings its own.
+        One name per row and per column, kept in the result. A DataFrame has its own.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def as_source(
 
 
 def whole_matrix(matrix: Any) -> Any:
-    """All of a matrix, for what cannot do with less: a sparse matrix stays sparse, and a mapped file mapped."""
+    """All of a matrix, for functions that need it: a sparse matrix stays sparse, and a mapped file stays mapped."""
     source = as_source(matrix)
     if isinstance(source, SparseSource):
         return source.matrix.astype(source.dtype, copy=False)

@@ -31,7 +31,7 @@ def open_source(matrix: Any) -> Source:
     ==============  ==========================================  =========================================
 
     Capital letters make no difference. The first column of a table holds row names if it has no name itself, as
-    ``DataFrame.to_csv`` writes it, or if it is not numeric. Names travel to the result.
+    ``DataFrame.to_csv`` writes it, or if it is not numeric. Names are kept in the result.
 
     Parameters
     ----------

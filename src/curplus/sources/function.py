@@ -93,7 +93,7 @@ class CallableSource:
             f"from ({i[0]}, {j[0]}) to ({i[-1]}, {j[-1]})"
         )
         try:
-            values = self._function(i.copy(), j.copy())  # theirs to change
+            values = self._function(i.copy(), j.copy())  # the function may change its copies
         except Exception as error:
             raise SourceError(
                 f"the function raised {type(error).__name__}: {error}, when asked for {asked}."

@@ -13,9 +13,10 @@ __all__ = ["Source"]
 class Source(Protocol):
     """A matrix that can be read in part; any object with these members is one.
 
-    Indices are one-dimensional ``int64`` NumPy arrays within range. ``row_names`` and ``column_names`` are optional
-    attributes, one name per row or column, that travel to the result. So is ``matmat(X)``, the product with a tall
-    matrix, which :func:`curplus.cur_full` prefers to reading all rows.
+    Indices are one-dimensional ``int64`` NumPy arrays within range. Three more members are optional: ``row_names`` and
+    ``column_names``, one name per row or column, which are kept in the result; ``matmat(X)``, the product with a tall
+    matrix, which :func:`curplus.cur_full` calls instead of reading all rows; and ``read(plan)``, which returns the
+    columns, rows and values of a :class:`curplus.SamplePlan` in one call.
     """
 
     @property

@@ -47,7 +47,7 @@ class SparseSource:
         return self._by_column[:, index].toarray()
 
     def entries(self, i: IndexVector, j: IndexVector) -> Vector:
-        if len(i) == 0:  # SciPy would answer with a sparse matrix
+        if len(i) == 0:  # SciPy would return a sparse matrix
             return np.empty(0, dtype=self.dtype)
         return np.asarray(self._by_row[i, j]).reshape(-1)
 

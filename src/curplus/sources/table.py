@@ -1,4 +1,4 @@
-"""A pandas DataFrame, whose row and column names travel to the result."""
+"""A pandas DataFrame, whose row and column names are kept in the result."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class TableSource:
 
     def entries(self, i: IndexVector, j: IndexVector) -> Vector:
         i, j = np.asarray(i), np.asarray(j)
-        if self._uniform:  # one block of numbers, which pandas hands out as it is
+        if self._uniform:  # one block of numbers, which pandas returns as it is
             return self._frame.to_numpy()[i, j].astype(self.dtype, copy=False)
         values = np.empty(len(i), dtype=self.dtype)
         order = np.argsort(j, kind="stable")

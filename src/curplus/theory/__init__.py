@@ -1,4 +1,4 @@
-r"""What is promised: how much must be looked at, and how good the answer then is.
+r"""What is promised: how much must be read, and how good the approximation then is.
 
 CUR+ works when information is spread evenly, so that no row or column matters far more than the others. *Incoherence*
 measures that, from 1 (perfectly even) up to ``n / r`` (all in r rows). Each theorem of the paper asks for ``d``
@@ -6,7 +6,7 @@ columns, ``d`` rows and :math:`|\Omega|` entries, and promises an error with som
 evaluate it as a :class:`Guarantee`, which also says when, at the given sizes, nothing is promised.
 
 Equation numbers are those of Xu, Jin and Zhou, *CUR Algorithm for Partially Observed Matrices*, ICML 2015. The paper
-takes n >= m; here the longer side plays its n.
+takes n >= m; here n is the longer side.
 """
 
 from .complexity import SAMPLE_COMPLEXITIES, distinct_entries, sample_complexity

@@ -1,4 +1,4 @@
-"""Checks on the numbers that theorems are fed with, each with a remedy for its argument."""
+"""Checks on the numbers that the theorems take; each error says what to do about its argument."""
 
 from math import inf
 

@@ -44,7 +44,7 @@ def sample_complexity(method: str, *, n: int, rank: int) -> float:
 
 
 def distinct_entries(shape: Shape, *, n_columns: int, n_rows: int, n_entries: int) -> float:
-    r"""Expected number of different entries seen, where the paper counts :math:`2 d n + |\Omega|`.
+    r"""Expected number of different entries that are read, where the paper counts :math:`2 d n + |\Omega|`.
 
     .. math:: n d_1 + m d_2 - d_1 d_2 + |\Omega| \frac{(n - d_2)(m - d_1)}{n m}
 

@@ -39,7 +39,7 @@ def incoherence(left: ArrayLike, right: ArrayLike) -> float:
 
 
 def numerical_rank(singular_values: ArrayLike, shape: Shape, *, eta: float) -> float:
-    r"""Number of singular values that stand out from a noise floor (Section 3.2).
+    r"""Number of singular values above a noise floor, counted smoothly (Section 3.2).
 
     .. math:: r(M, \eta) = \sum_i \frac{\sigma_i^2}{\sigma_i^2 + n m \eta}
 

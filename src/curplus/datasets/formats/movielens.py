@@ -1,4 +1,4 @@
-"""MovieLens ``u.data``: "user movie rating time" to a line, users and movies counted from 1."""
+"""MovieLens ``u.data``: "user movie rating time" per line, users and movies counted from 1."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The NIPS 2003 feature selection challenge: one example to a line, dense numbers or sparse "feature:value" pairs."""
+"""The NIPS 2003 feature selection challenge: one example per line, dense numbers or sparse "feature:value" pairs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of whole numbers in text: fast where all is well, and the exact line where it is not."""
+"""Tables of whole numbers in text: fast for a good file; for a bad one, the error names the exact line."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def check_range(file: DataFile, column: Table, lowest: int, highest: int, *, nam
 
 
 def check_no_repeats(file: DataFile, i: Table, j: Table, n_columns: int, *, what: str, first_line: int) -> None:
-    """No place of the matrix occurs twice among the records, one to a line."""
+    """No position of the matrix occurs twice among the records, one in each line."""
     _, first = np.unique(i * n_columns + j, return_index=True)
     if len(first) < len(i):
         repeated = np.ones(len(i), dtype=bool)
