@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curplus.acquisition import ENTRY_STRATEGIES, EntryStrategy, ProductLeverage
+from curplus.acquisition import ENTRY_STRATEGIES, STRATEGIES, EntryStrategy, ProductLeverage
 from curplus.acquisition.strategies import (
-    STRATEGIES,
     Adaptive,
     Candidates,
     Leverage,

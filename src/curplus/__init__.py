@@ -10,7 +10,21 @@ from typing import TYPE_CHECKING, Any
 from ._layout import NAMES, __version__
 
 if TYPE_CHECKING:
-    from . import acquisition, datasets, estimators, exceptions, methods, paper, plotting, solvers, theory
+    from . import (
+        acquisition,
+        datasets,
+        estimators,
+        evaluation,
+        exceptions,
+        factorization,
+        methods,
+        observation,
+        paper,
+        plotting,
+        solvers,
+        sources,
+        theory,
+    )
     from .acquisition import acquire, propose, select_columns
     from .evaluation import Certificate, certify, metrics
     from .factorization import Factorization
@@ -36,10 +50,13 @@ __all__ = [
     "cur_unbiased",
     "datasets",
     "estimators",
+    "evaluation",
     "exceptions",
+    "factorization",
     "load",
     "methods",
     "metrics",
+    "observation",
     "observe",
     "open_source",
     "paper",
@@ -48,6 +65,7 @@ __all__ = [
     "read",
     "select_columns",
     "solvers",
+    "sources",
     "theory",
 ]
 

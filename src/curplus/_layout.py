@@ -59,7 +59,5 @@ NAMES = {
     "propose": "acquisition",
     "read": "observation",
     "select_columns": "acquisition",
-    **dict.fromkeys(
-        ("acquisition", "datasets", "estimators", "exceptions", "methods", "paper", "plotting", "solvers", "theory"), ""
-    ),
+    **dict.fromkeys((*(name for name in SUBPACKAGES if name != "cli"), "exceptions"), ""),
 }

@@ -1,10 +1,12 @@
 """Choosing what to read: by one round (propose), in a loop (acquire), or with the whole matrix (select_columns)."""
 
 from .acquire import acquire
-from .entry_strategies import ENTRY_STRATEGIES, EntryDraws, EntryStrategy, ProductLeverage, UniformEntries
+from .choice import ENTRY_STRATEGIES, RULES, STRATEGIES
+from .entry_strategies import EntryDraws, EntryStrategy, ProductLeverage, UniformEntries
 from .propose import propose
-from .select_columns import RULES, Rule, select_columns
-from .strategies import STRATEGIES, Adaptive, Candidates, Leverage, Pivoted, ResidualNorm, Strategy, Uniform
+from .rules import Rule
+from .select_columns import select_columns
+from .strategies import Adaptive, Candidates, Leverage, Pivoted, ResidualNorm, Strategy, Uniform
 
 __all__ = [
     "ENTRY_STRATEGIES",

@@ -8,7 +8,6 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from .._arrays import to_numpy
-from .._registry import Registry
 from .._typing import IndexVector, Matrix, Vector
 from .._validation import check_count
 from ..exceptions import InvalidArgumentError
@@ -18,7 +17,7 @@ from ..observation.plan import distinct_others
 from .scores import leverage_scores
 from .strategies import scaled
 
-__all__ = ["ENTRY_STRATEGIES", "EntryDraws", "EntryStrategy", "ProductLeverage", "UniformEntries"]
+__all__ = ["EntryDraws", "EntryStrategy", "ProductLeverage", "UniformEntries"]
 
 
 class EntryDraws(NamedTuple):
@@ -91,11 +90,3 @@ def _row_chances(sample: Matrix, rank: int | None) -> Vector:
     x = scaled(sample)
     scores = to_numpy(leverage_scores(leading_basis(x, min(rank or min(x.shape), *x.shape)).vectors))
     return scores / scores.sum() if scores.sum() > 0 else np.full(len(scores), 1.0 / len(scores))
-
-
-#: The strategies for entries by name. A new one is a new row.
-ENTRY_STRATEGIES: Registry[EntryStrategy] = Registry(
-    "entry_strategy",
-    "draw(observation, count, rng)",
-    {"uniform": UniformEntries(), "product_leverage": ProductLeverage()},
-)

@@ -17,8 +17,9 @@ from .._validation import check_count, random_generator
 from ..exceptions import InvalidArgumentError
 from ..observation import Observation, SampleCounts, SamplePlan, SamplingDesign, uniform_plan
 from ..observation.plan import UNIFORM, check_counts, distinct_others
-from .entry_strategies import ENTRY_STRATEGIES, EntryStrategy
-from .strategies import STRATEGIES, Candidates, Strategy, scaled
+from .choice import ENTRY_STRATEGIES, STRATEGIES
+from .entry_strategies import EntryStrategy
+from .strategies import Candidates, Strategy, scaled
 
 __all__ = ["propose", "seed_of"]
 
@@ -138,7 +139,8 @@ def _rows_or_columns(
         design, why = SamplingDesign("adaptive", "adaptive", "uniform"), f"chosen by {strategy!r} from what was read"
     if symmetric:  # rows chosen together with the columns are no independent sample
         design = SamplingDesign("adaptive", "adaptive", "uniform")
-    reason = f"{len(columns)} columns and {len(rows)} rows, {why}"
+    parts = [f"{len(x)} {what}" for x, what in ((columns, "columns"), (rows, "rows")) if len(x)]
+    reason = f"{' and '.join(parts)}, {why}"
     return SamplePlan(observation.shape, columns, rows, NO_INDEX, NO_INDEX, design=design, reasons=(reason,))
 
 

@@ -11,24 +11,19 @@ of which only some rows are known so far, in order to decide what to read next.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse
 
 from .._arrays import power_of_two, real_array, to_numpy
-from .._registry import Registry
 from .._typing import IndexVector, RandomState
 from .._validation import check_count, check_finite, check_two_dimensional, random_generator
-from ..observation.plan import distinct
 from ..sources import as_source
-from .greedy import ResidualColumns
-from .scores import FloatVector, leverage_scores, right_vectors, squared_norms, weighted_draw
+from .choice import RULES
+from .rules import Rule
 
-__all__ = ["RULES", "Rule", "select_columns"]
+__all__ = ["select_columns"]
 
 
 def select_columns(
@@ -97,93 +92,6 @@ def select_columns(
     if k == 0:
         return np.empty(0, dtype=np.int64)
     return rule.select(matrix, k, min(rank or k, n, m), generator)
-
-
-class Rule(Protocol):
-    """A way to choose columns of a matrix known as a whole; any object with this method is one."""
-
-    def select(self, matrix: Any, k: int, rank: int, rng: np.random.Generator) -> IndexVector:
-        """``k`` distinct columns of a float64 array or CSC matrix; ``rank`` singular vectors may be looked at."""
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """Columns drawn with chances in proportion to a score."""
-
-    score: Callable[[Any, int], FloatVector]
-
-    def select(self, matrix: Any, k: int, rank: int, rng: np.random.Generator) -> IndexVector:
-        return weighted_draw(self.score(matrix, rank), k, rng)
-
-
-@dataclass(frozen=True)
-class Ranked:
-    """Columns picked one by one, then those with the best scores."""
-
-    pick: Callable[[Any, int, int], tuple[list[int], FloatVector]]
-
-    def select(self, matrix: Any, k: int, rank: int, rng: np.random.Generator) -> IndexVector:
-        chosen, scores = self.pick(matrix, k, rank)
-        order = np.lexsort((rng.random(len(scores)), -scores))  # ties in random order
-        rest = order[~np.isin(order, chosen)]
-        return np.concatenate([np.asarray(chosen, dtype=np.int64), rest])[:k].astype(np.int64)
-
-
-@dataclass(frozen=True)
-class EquallyLikely:
-    """Columns drawn with equal chances."""
-
-    def select(self, matrix: Any, k: int, rank: int, rng: np.random.Generator) -> IndexVector:
-        return distinct(rng, matrix.shape[1], k)
-
-
-def _leverage(M: Any, rank: int) -> FloatVector:
-    return np.asarray(leverage_scores(right_vectors(M, rank)[0]))
-
-
-def _deim(M: Any, k: int, rank: int) -> tuple[list[int], FloatVector]:
-    V, _ = right_vectors(M, rank)
-    chosen: list[int] = []
-    for t in range(min(k, V.shape[1])):
-        coefficients = scipy.linalg.solve(V[chosen, :t], V[chosen, t]) if t else np.empty(0)
-        error = np.abs(V[:, t] - V[:, :t] @ coefficients)
-        error[chosen] = -1.0  # zero up to rounding: the interpolation is exact there
-        chosen.append(int(np.argmax(error)))
-    return chosen, leverage_scores(V)
-
-
-def _qdeim(M: Any, k: int, rank: int) -> tuple[list[int], FloatVector]:
-    V, _ = right_vectors(M, rank)
-    residual = ResidualColumns(V.T)
-    return residual.pick(k, residual.norms), leverage_scores(V)
-
-
-def _pivoted(M: Any, k: int, _rank: int) -> tuple[list[int], FloatVector]:
-    residual = ResidualColumns(M)
-    return residual.pick(k, residual.norms), squared_norms(M)
-
-
-def _explaining(M: Any, k: int, rank: int) -> tuple[list[int], FloatVector]:
-    V, s = right_vectors(M, rank)
-    residual = ResidualColumns((V * s).T)
-    return residual.pick(k, residual.explained), leverage_scores(V)
-
-
-#: The rules by name. A new one is a new row.
-RULES: Registry[Rule] = Registry(
-    "method",
-    "select(matrix, k, rank, rng)",
-    {
-        "leverage": Drawn(_leverage),
-        "top_leverage": Ranked(lambda M, _k, rank: ([], _leverage(M, rank))),
-        "deim": Ranked(_deim),
-        "qdeim": Ranked(_qdeim),
-        "pivoted": Ranked(_pivoted),
-        "explaining": Ranked(_explaining),
-        "norm": Drawn(lambda M, _rank: squared_norms(M)),
-        "uniform": EquallyLikely(),
-    },
-)
 
 
 def _whole(source: Any) -> Any:

@@ -13,7 +13,6 @@ from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from .._arrays import float64, largest, power_of_two, to_device, to_numpy
-from .._registry import Registry
 from .._typing import IndexVector, Matrix
 from .._validation import check_count
 from ..factorization import leading_basis
@@ -22,7 +21,6 @@ from .greedy import ResidualColumns
 from .scores import gumbel_keys, leverage_scores, squared_norms, weighted_draw
 
 __all__ = [
-    "STRATEGIES",
     "Adaptive",
     "Candidates",
     "Leverage",
@@ -100,9 +98,10 @@ class Pivoted:
 
 @dataclass(frozen=True)
 class ResidualNorm:
-    r"""Draws with chances :math:`\|e_j\|^2`, the squared distance from the span of those taken [1]_.
+    r"""Draws with chances :math:`\|e_j\|^2`, the squared distance from the span of those taken.
 
-    Once those taken span all that is known, the chances are the squared norms.
+    The scheme of Deshpande and Vempala [1]_. Once those taken span all that is known, the
+    chances are the squared norms.
 
     References
     ----------
@@ -211,17 +210,3 @@ def _different_ones(residual: ResidualColumns, count: int) -> list[int]:
 def scaled(known: Matrix) -> Matrix:
     """A float64 copy whose squares neither overflow nor vanish."""
     return float64(known) / power_of_two(largest(known), known)
-
-
-#: The strategies for rows and columns by name. A new one is a new row.
-STRATEGIES: Registry[Strategy] = Registry(
-    "strategy",
-    "choose(candidates, count, rng)",
-    {
-        "auto": Adaptive(),
-        "uniform": Uniform(),
-        "pivoted": Pivoted(),
-        "residual_norm": ResidualNorm(),
-        "leverage": Leverage(),
-    },
-)

@@ -43,7 +43,7 @@ def check_tails(
         reason = f"the error rests on too few of the {evidence}: {judge}{size:.0f} in effect, and it takes {least}"
     elif index < MIN_TAIL_INDEX:
         reason = (
-            f"the largest squared errors fall off so slowly (index {index:.1f}, below {MIN_TAIL_INDEX:g}) that those "
+            f"the largest squared errors fall off so slowly (index {index:.2f}, below {MIN_TAIL_INDEX:g}) that those "
             "not drawn may hold more than all that were"
         )
     return size, reason

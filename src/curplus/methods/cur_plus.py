@@ -10,7 +10,8 @@ import numpy as np
 from .._typing import IndexVector, RandomState
 from .._validation import check_rank, check_share, random_generator
 from ..factorization import Factorization
-from ..observation import Observation, split_entries
+from ..observation import Observation
+from ..observation.holdout import split_entries
 from ..solvers import SOLVERS, CoreSolver
 from .method import Bases, approximation_of, check_has_entries, check_observation, sampled_bases
 from .notes import notes_on_core

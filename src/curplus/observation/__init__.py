@@ -2,7 +2,6 @@
 
 from .entries import Entries
 from .fingerprint import Fingerprint
-from .holdout import split_entries
 from .observation import Observation
 from .plan import SampleCounts, SamplePlan, SamplingDesign, default_counts, uniform_plan
 from .read import observe, read
@@ -17,6 +16,5 @@ __all__ = [
     "default_counts",
     "observe",
     "read",
-    "split_entries",
     "uniform_plan",
 ]

@@ -181,12 +181,12 @@ class Observation:
 
     @property
     def importance_weights(self) -> Vector:
-        """For how many entries each record stands: see :attr:`Entries.importance_weights`."""
+        """For how many entries each record stands: see ``Entries.importance_weights``."""
         return self.entries.importance_weights
 
     @property
     def fit_weights(self) -> Vector:
-        """Weight of each record's squared error in a fit: see :attr:`Entries.fit_weights`."""
+        """Weight of each record's squared error in a fit: see ``Entries.fit_weights``."""
         return self.entries.fit_weights
 
     @cached_property

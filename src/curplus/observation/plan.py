@@ -68,6 +68,9 @@ class _DesignOfSizes(SamplingDesign):
 
     sizes: SampleCounts
 
+    def __repr__(self) -> str:
+        return repr(SamplingDesign(*self))
+
 
 DEFAULT_RANK = 10  # where the user names none
 UNIFORM = SamplingDesign("uniform", "uniform", "uniform")

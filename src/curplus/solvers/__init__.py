@@ -10,8 +10,9 @@ With ``ridge`` the objective has :math:`\tfrac12 \lambda \tfrac{|\Omega|}{nm} \|
 
 from .choice import SOLVERS, Automatic, FirstConverged
 from .direct import LeastSquares, MinimumNorm, NormalEquations
+from .equations import EntryEquations
 from .iterative import LSMR, AcceleratedGradient, ConjugateGradient
-from .solver import CoreSolver, Solver
+from .solver import CoreSolver, Found, Solver
 
 __all__ = [
     "LSMR",
@@ -20,7 +21,9 @@ __all__ = [
     "Automatic",
     "ConjugateGradient",
     "CoreSolver",
+    "EntryEquations",
     "FirstConverged",
+    "Found",
     "LeastSquares",
     "MinimumNorm",
     "NormalEquations",

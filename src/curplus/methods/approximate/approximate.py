@@ -21,7 +21,8 @@ from ..._typing import IndexVector, RandomState
 from ..._validation import random_generator
 from ...exceptions import InvalidArgumentError
 from ...factorization import Factorization, Provenance, leading_basis
-from ...observation import Observation, split_entries
+from ...observation import Observation
+from ...observation.holdout import split_entries
 from ..method import check_observation
 from .als import alternate, measurements, solve_rows
 from .assemble import assemble, leading_part

@@ -1,0 +1,92 @@
+"""Rules for choosing columns of a matrix that is known as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.linalg
+
+from .._typing import IndexVector
+from ..observation.plan import distinct
+from .greedy import ResidualColumns
+from .scores import FloatVector, leverage_scores, right_vectors, squared_norms, weighted_draw
+
+__all__ = ["Drawn", "EquallyLikely", "Ranked", "Rule", "deim", "explaining", "leverage", "pivoted", "qdeim"]
+
+
+class Rule(Protocol):
+    """A way to choose columns of a matrix known as a whole; any object with this method is one."""
+
+    def select(self, matrix: Any, k: int, rank: int, rng: np.random.Generator) -> IndexVector:
+        """``k`` distinct columns of a float64 array or CSC matrix; ``rank`` singular vectors may be looked at."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Columns drawn with chances in proportion to a score."""
+
+    score: Callable[[Any, int], FloatVector]
+
+    def select(self, matrix: Any, k: int, rank: int, rng: np.random.Generator) -> IndexVector:
+        return weighted_draw(self.score(matrix, rank), k, rng)
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """Columns picked one by one, then those with the best scores."""
+
+    pick: Callable[[Any, int, int], tuple[list[int], FloatVector]]
+
+    def select(self, matrix: Any, k: int, rank: int, rng: np.random.Generator) -> IndexVector:
+        chosen, scores = self.pick(matrix, k, rank)
+        order = np.lexsort((rng.random(len(scores)), -scores))  # ties in random order
+        rest = order[~np.isin(order, chosen)]
+        return np.concatenate([np.asarray(chosen, dtype=np.int64), rest])[:k].astype(np.int64)
+
+
+@dataclass(frozen=True)
+class EquallyLikely:
+    """Columns drawn with equal chances."""
+
+    def select(self, matrix: Any, k: int, rank: int, rng: np.random.Generator) -> IndexVector:
+        return distinct(rng, matrix.shape[1], k)
+
+
+def leverage(M: Any, rank: int) -> FloatVector:
+    """Leverage scores in the leading singular vectors."""
+    return np.asarray(leverage_scores(right_vectors(M, rank)[0]))
+
+
+def deim(M: Any, k: int, rank: int) -> tuple[list[int], FloatVector]:
+    """Discrete empirical interpolation, then the largest leverage scores."""
+    V, _ = right_vectors(M, rank)
+    chosen: list[int] = []
+    for t in range(min(k, V.shape[1])):
+        coefficients = scipy.linalg.solve(V[chosen, :t], V[chosen, t]) if t else np.empty(0)
+        error = np.abs(V[:, t] - V[:, :t] @ coefficients)
+        error[chosen] = -1.0  # zero up to rounding: the interpolation is exact there
+        chosen.append(int(np.argmax(error)))
+    return chosen, leverage_scores(V)
+
+
+def qdeim(M: Any, k: int, rank: int) -> tuple[list[int], FloatVector]:
+    """Pivoted QR of the singular vectors, then the largest leverage scores."""
+    V, _ = right_vectors(M, rank)
+    residual = ResidualColumns(V.T)
+    return residual.pick(k, residual.norms), leverage_scores(V)
+
+
+def pivoted(M: Any, k: int, _rank: int) -> tuple[list[int], FloatVector]:
+    """Pivoted QR of the matrix, then the largest norms."""
+    residual = ResidualColumns(M)
+    return residual.pick(k, residual.norms), squared_norms(M)
+
+
+def explaining(M: Any, k: int, rank: int) -> tuple[list[int], FloatVector]:
+    """Greedy column subset selection, then the largest leverage scores."""
+    V, s = right_vectors(M, rank)
+    residual = ResidualColumns((V * s).T)
+    return residual.pick(k, residual.explained), leverage_scores(V)
