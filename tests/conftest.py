@@ -98,10 +98,27 @@ def recording_source():
     return RecordingSource
 
 
-@pytest.fixture(params=[np, array_api_strict], ids=["numpy", "array_api_strict"])
-def xp(request):
-    """Each array library that the kernels are tested with."""
-    return request.param
+@pytest.fixture(scope="session")
+def array_library():
+    """The array library of a name, as a namespace; a test that asks for one that cannot be used is skipped."""
+
+    def find(name):
+        if name in ("numpy", "array_api_strict"):
+            return {"numpy": np, "array_api_strict": array_api_strict}[name]
+        library = pytest.importorskip(f"array_api_compat.{name}", reason=f"{name} is not installed")
+        if name == "cupy" and not pytest.importorskip("cupy").cuda.is_available():
+            pytest.skip("cupy finds no GPU")
+        if name == "torch":
+            library.set_warn_always(True)  # it warns only once otherwise, so that only the first test would see it
+        return library
+
+    return find
+
+
+@pytest.fixture(params=["numpy", "array_api_strict", "torch", "cupy"])
+def xp(request, array_library):
+    """Each array library that the kernels are tested with, as far as it is installed."""
+    return array_library(request.param)
 
 
 @pytest.fixture(scope="session")

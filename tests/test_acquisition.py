@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import curplus
 from curplus import Observation, observe
+from curplus._arrays import to_numpy
 from curplus.acquisition import ENTRY_STRATEGIES, STRATEGIES, Adaptive, Pivoted, ProductLeverage, Uniform
 from curplus.exceptions import InconsistentObservationError, InvalidArgumentError
 from curplus.observation import SamplingDesign
@@ -368,8 +369,8 @@ def test_what_was_read_stays_in_its_library_and_type(full_rank, xp, strategy):
         seen = acquire(xp.asarray(M), n_columns=5, n_rows=6, n_entries=30, strategy=strategy, rng=1, **options)
         assert {type(part) for part in (seen.columns, seen.rows, seen.values)} == {type(xp.asarray(M))}
         assert seen.dtype == xp.float32
-        assert_true_to(M, dataclasses.replace(seen, columns=np.asarray(seen.columns), rows=np.asarray(seen.rows),
-                                              values=np.asarray(seen.values)))  # fmt: skip
+        assert_true_to(M, dataclasses.replace(seen, columns=to_numpy(seen.columns), rows=to_numpy(seen.rows),
+                                              values=to_numpy(seen.values)))  # fmt: skip
     assert expected.dtype == np.float32
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import curplus
 from curplus import Observation
+from curplus._arrays import to_numpy
 from curplus.exceptions import InconsistentObservationError, InvalidArgumentError
 from curplus.observation import SamplingDesign
 from tests.strategies import counts, float_dtypes, low_rank_matrices, observations, observed, plans, seeds
@@ -48,8 +49,8 @@ def assert_same(first, second):
         a, b = getattr(first, name), getattr(second, name)
         assert (a is None) == (b is None)
         if a is not None:
-            assert np.asarray(a).dtype == np.asarray(b).dtype
-            np.testing.assert_array_equal(np.asarray(a), np.asarray(b), strict=True)
+            assert to_numpy(a).dtype == to_numpy(b).dtype
+            np.testing.assert_array_equal(to_numpy(a), to_numpy(b), strict=True)
 
 
 # Building one by hand

@@ -159,6 +159,8 @@ def concatenate(first: Array, second: Array, *, axis: int = 0) -> Array:
 
 def to_device(x: Any, like: Array) -> Array:
     """Host array ``x`` in the library and on the device of ``like``."""
+    if is_torch_array(like):
+        x = np.require(x, requirements=["C", "W"])  # PyTorch takes neither read-only arrays nor negative strides
     return array_namespace(like).asarray(x, device=device(like))
 
 
@@ -226,15 +228,13 @@ def scatter_rows(x: Matrix, index: IndexVector, size: int) -> Matrix:
 
 
 def segment_sum(x: Matrix, labels: IndexVector, size: int) -> Matrix:
-    """Sums of the rows of ``x`` (k, p) that have the same label, shape (size, p)."""
+    """Sums of the rows of ``x`` (k, p) that have the same label, shape (size, p); on a GPU, in no fixed order."""
     xp = array_namespace(x)
     out = xp.zeros((size, x.shape[1]), dtype=x.dtype, device=device(x))
     if is_torch_array(x):
         return out.index_add_(0, to_device(labels, x), x)
     if is_cupy_namespace(xp):
-        import cupyx
-
-        cupyx.scatter_add(out, to_device(labels, x), x)
+        xp.add.at(out, to_device(labels, x), x)
         return out
     sums = np.zeros(out.shape, dtype=np.float64)
     np.add.at(sums, labels, to_numpy(x))

@@ -124,7 +124,7 @@ def check_finite(x: Array, *, name: str, place: Any = None) -> float:
     if math.isfinite(magnitude):
         return magnitude
     xp = array_namespace(x)
-    bad = np.unravel_index(int(np.argmin(to_numpy(xp.isfinite(x)))), x.shape)
+    bad = np.unravel_index(int(xp.argmin(xp.astype(xp.isfinite(x), xp.uint8))), x.shape)
     where = f" ({place(*bad)})" if place else ""
     raise InvalidArgumentError(
         f"{name}[{', '.join(str(k) for k in bad)}]={float(x[tuple(int(k) for k in bad)])}{where}. "

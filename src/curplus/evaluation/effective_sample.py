@@ -82,4 +82,5 @@ def _largest_above(x: Vector, threshold: float) -> FloatArray:
     """The largest numbers from a threshold on, ascending, on the host."""
     if not x.shape[0]:
         return np.empty(0)
-    return to_numpy(array_namespace(x).sort(x[x >= threshold])[-N_LARGEST - 1 :])
+    top = array_namespace(x).sort(x[x >= threshold])
+    return to_numpy(top[max(top.shape[0] - N_LARGEST - 1, 0) :])

@@ -36,6 +36,7 @@ class Basis(NamedTuple):
 
     def leading(self, rank: int) -> Basis:
         """Its first ``rank`` vectors, or all if there are fewer."""
+        rank = min(rank, self.rank)
         coefficients = None if self.coefficients is None else self.coefficients[:, :rank]
         return self._replace(vectors=self.vectors[:, :rank], coefficients=coefficients)
 
@@ -74,7 +75,7 @@ def leading_basis(sample: Matrix, rank: int | None = None, *, index: IndexVector
     :math:`O(n d^2)`.
     """
     n, d = sample.shape
-    rank = min(n, d) if rank is None else rank
+    rank = min(n, d) if rank is None else min(rank, n, d)
     scale = harmless_unit(largest(sample), sample, power=3)  # squares are summed up
     scaled = sample if scale == 1 else sample / scale
     basis = _by_gram(scaled, rank) if 0 < d <= n and rank > 0 else None

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .._arrays import array_namespace, blocks, device, is_array_api_obj, take, to_device
+from .._arrays import array_namespace, blocks, device, is_array_api_obj, is_numpy_array, take, to_device
 from .._files import write_file
 from .._typing import IndexVector, Matrix, Names, Shape, Vector
 from .._validation import check_count, check_index
@@ -124,9 +124,18 @@ class Factorization:
         return self.T @ X if len(X.shape) < 2 else (self.T @ X.T).T
 
     def _factor(self, X: Any) -> Any:
-        """The other factor of a product; what is no array of a library becomes one, a DataFrame too."""
-        is_array = is_array_api_obj(X) or (hasattr(X, "shape") and hasattr(X, "tocsr"))
-        return X if is_array else to_device(np.asarray(X, dtype=float), self.core.Z)
+        """The other factor of a product; what is no array of a library becomes one, a DataFrame too.
+
+        Beside arrays of another library than NumPy, it takes their library and type: not all of them mix types.
+        """
+        Z = self.core.Z
+        if hasattr(X, "shape") and hasattr(X, "tocsr"):
+            return X
+        if not is_array_api_obj(X):
+            X = np.asarray(X, dtype=float)
+        if is_numpy_array(Z):
+            return X
+        return array_namespace(Z).astype(to_device(X, Z) if is_numpy_array(X) else X, Z.dtype, copy=False)
 
     def __array__(self, *_: Any, **__: Any) -> NoReturn:
         n, m = self.shape

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._arrays import blocks, largest
+from .._arrays import array_namespace, blocks, is_numpy_array, largest
 from .._typing import Matrix, RandomState
 from .._validation import check_finite
 from ..exceptions import InvalidArgumentError
@@ -83,5 +83,7 @@ def _project(source: Source, U: Matrix, V: Matrix) -> Matrix:
         index = np.arange(part.start, part.stop)
         rows = source.rows(index)
         check_finite(rows, name="rows", place=lambda k, j, index=index: f"row {index[k]}, column {j}")
+        if not is_numpy_array(rows):
+            rows = array_namespace(rows).astype(rows, V.dtype, copy=False)  # not all libraries mix types
         Z = Z + U[part, :].T @ (rows @ V)
     return Z

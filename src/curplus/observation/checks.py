@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -126,20 +127,21 @@ def check_range(magnitude: float, shape: Shape, like: Array) -> None:
 def check_agreement(first: Observation, second: Observation, magnitude: float) -> None:
     """Positions that the rows or entries of one and the rows or columns of the other share were read alike."""
     rounding = 8 * rounding_unit(first.values) * magnitude
-    i, j = (x.reshape(-1) for x in np.meshgrid(first.row_index, second.column_index, indexing="ij"))
-    if len(i):
+    if first.n_rows and second.n_columns:
+        ours = take(first.rows, second.column_index, axis=1)
         theirs = take(second.columns, first.row_index, axis=0)
-        _compare("rows", take(first.rows, second.column_index, axis=1), "columns", theirs, i, j, rounding)
+        place = _crossing(first.row_index, second.column_index)
+        _compare("rows", ours, "columns", theirs, place, rounding)
     if not first.n_entries:
         return
     on_row = index_table(second.row_index, second.shape[0])
     on_column = index_table(second.column_index, second.shape[1])
     t = np.flatnonzero(on_row[first.i] >= 0)
     i, j, ours = first.i[t], first.j[t], take(first.values, t, axis=0)
-    _compare("entries", ours, "rows", gather(second.rows, on_row[i], j), i, j, rounding)
+    _compare("entries", ours, "rows", gather(second.rows, on_row[i], j), _pair(i, j), rounding)
     t = np.flatnonzero(on_column[first.j] >= 0)
     i, j, ours = first.i[t], first.j[t], take(first.values, t, axis=0)
-    _compare("entries", ours, "columns", gather(second.columns, i, on_column[j]), i, j, rounding)
+    _compare("entries", ours, "columns", gather(second.columns, i, on_column[j]), _pair(i, j), rounding)
 
 
 def check_repeated(first: Observation, second: Observation, magnitude: float) -> None:
@@ -149,22 +151,42 @@ def check_repeated(first: Observation, second: Observation, magnitude: float) ->
         where = index_table(a.column_index, a.shape[1])[b.column_index]
         both = np.flatnonzero(where >= 0)
         if len(both):
-            i, j = (x.reshape(-1) for x in np.indices((a.shape[0], len(both))))
-            j = b.column_index[both][j]
             ours, theirs = take(a.columns, where[both], axis=1), take(b.columns, both, axis=1)
-            places = (i, j) if what == "columns" else (j, i)
-            _compare(f"first {what}", ours, f"{what} of the second", theirs, *places, rounding)
+            place = _crossing(np.arange(a.shape[0]), b.column_index[both])
+            if what == "rows":
+                place = _turned(place)
+            _compare(f"first {what}", ours, f"{what} of the second", theirs, place, rounding)
 
 
-def _compare(
-    first: str, ours: Array, second: str, theirs: Array, i: IndexVector, j: IndexVector, rounding: float
-) -> None:
-    a, b = to_numpy(ours).reshape(-1), to_numpy(theirs).reshape(-1)
+Place: TypeAlias = Callable[[int], tuple[int, int]]  # row and column of the t-th number of an array
+
+
+def _pair(i: IndexVector, j: IndexVector) -> Place:
+    return lambda t: (int(i[t]), int(j[t]))
+
+
+def _crossing(i: IndexVector, j: IndexVector) -> Place:
+    return lambda t: (int(i[t // len(j)]), int(j[t % len(j)]))
+
+
+def _turned(place: Place) -> Place:
+    return lambda t: place(t)[::-1]
+
+
+def _compare(first: str, ours: Array, second: str, theirs: Array, place: Place, rounding: float) -> None:
+    """Two readings of the same places, compared where they are: whole columns can be among them."""
+    if not math.prod(ours.shape):
+        return
+    xp = array_namespace(ours, theirs)
+    a, b = xp.reshape(ours, (-1,)), xp.reshape(theirs, (-1,))
     with np.errstate(over="ignore"):  # an infinite difference is a difference
-        bad = np.abs(a - b) > np.maximum(AGREEMENT * np.maximum(np.abs(a), np.abs(b)), rounding)
-    if bad.any():
-        t = int(np.argmax(bad))
+        gap = xp.abs(a - b)
+    bad = (gap > rounding) & (gap > AGREEMENT * xp.abs(a)) & (gap > AGREEMENT * xp.abs(b))
+    if bool(xp.any(bad)):
+        t = int(xp.argmax(xp.astype(bad, xp.uint8)))
+        i, j = place(t)
         raise InconsistentObservationError(
-            f"row {i[t]}, column {j[t]} was read as {a[t]} among the {first} and as {b[t]} among the {second}. "
-            f"One place has one value (to {AGREEMENT:g} relative): check which reading is right, or average them first."
+            f"row {i}, column {j} was read as {to_numpy(a[t])} among the {first} and as {to_numpy(b[t])} among the "
+            f"{second}. One place has one value (to {AGREEMENT:g} relative): check which reading is right, or average "
+            "them first."
         )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._arrays import array_namespace, is_numpy_array, take, to_numpy
 from .._typing import IndexVector, Matrix, Shape, Vector
 
 __all__ = ["FactoredSource"]
@@ -15,14 +16,14 @@ __all__ = ["FactoredSource"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FactoredSource:
-    """The matrix ``left @ right``, which computes what it is asked for and nothing else.
+    """The matrix ``left @ right``, which computes what it is asked for and nothing else, where its factors are.
 
     Parameters
     ----------
     left : array of shape (n, k)
-        The first factor.
+        The first factor, of any array library.
     right : array of shape (k, m)
-        The second factor.
+        The second factor, of the same.
     """
 
     left: Matrix
@@ -34,16 +35,19 @@ class FactoredSource:
 
     @property
     def dtype(self) -> Any:
-        return np.result_type(self.left, self.right)
+        return array_namespace(self.left, self.right).result_type(self.left, self.right)
 
     def rows(self, index: IndexVector) -> Matrix:
-        return self.left[index] @ self.right
+        return _taken(self.left, index, axis=0) @ self.right
 
     def columns(self, index: IndexVector) -> Matrix:
-        return self.left @ self.right[:, index]
+        return self.left @ _taken(self.right, index, axis=1)
 
     def entries(self, i: IndexVector, j: IndexVector) -> Vector:
-        return np.einsum("tk,kt->t", self.left[i], self.right[:, j])
+        left, right = _taken(self.left, i, axis=0), _taken(self.right, j, axis=1)
+        if is_numpy_array(left):
+            return np.einsum("tk,kt->t", left, right)
+        return array_namespace(left, right).vecdot(left, right.T)
 
     def matmat(self, X: Matrix) -> Matrix:
         """Product with a tall matrix ``X`` of shape (m, k)."""
@@ -51,7 +55,7 @@ class FactoredSource:
 
     def singular_values(self) -> NDArray[np.floating[Any]]:
         """The singular values, descending, at most one for each column of ``left``; O((n + m) k²) time."""
-        left, right = np.linalg.qr(self.left).R, np.linalg.qr(self.right.T).R
+        left, right = (to_numpy(array_namespace(x).linalg.qr(x)[1]) for x in (self.left, self.right.T))
         return np.asarray(np.linalg.svd(left @ right.T, compute_uv=False))
 
     def to_array(self) -> Matrix:
@@ -61,3 +65,10 @@ class FactoredSource:
     def __repr__(self) -> str:
         n, m = self.shape
         return f"<Product of factors: {n} x {m}, of rank at most {self.left.shape[1]}>"
+
+
+def _taken(x: Matrix, index: IndexVector, *, axis: int) -> Matrix:
+    """Some rows or columns; NumPy's own indexing lays them out as products with them like it."""
+    if is_numpy_array(x):
+        return x[:, index] if axis else x[index]
+    return take(x, index, axis=axis)

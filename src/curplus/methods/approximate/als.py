@@ -20,6 +20,7 @@ from ..._arrays import (
     array_namespace,
     blocks,
     column_products,
+    device,
     float64,
     is_numpy_array,
     scatter_rows,
@@ -144,16 +145,17 @@ def measurements(observation: Observation, use: IndexVector) -> Measurements:
 def solve_rows(measured: Measurements, V: Matrix, ridge: float) -> Matrix:
     """The left factor (n, r) that fits what was read best, for the right factor ``V`` (m, r)."""
     xp = array_namespace(V)
-    r = V.shape[1]
+    n, r = measured.entries.shape[0], V.shape[1]
+    if r == 0:
+        return xp.zeros((n, 0), dtype=V.dtype, device=device(V))
     a, b = np.triu_indices(r)
     pair = np.empty((r, r), dtype=np.int64)  # where the product of two columns stands
     pair[a, b] = pair[b, a] = np.arange(len(a))
     known, gram_of_rows = take(V, measured.column_index, axis=0), V.T @ V
     common = xp.sum(column_products(known, a, b), axis=0)
     trace = float(np.trace(to_numpy(gram_of_rows)))
-    floor = max(ridge, 1e-14 * trace / max(r, 1), np.finfo(float).tiny)  # a row not read stays zero
+    floor = max(ridge, 1e-14 * trace / r, np.finfo(float).tiny)  # a row not read stays zero
     identity = to_device(floor * np.eye(r), V)
-    n = measured.entries.shape[0]
     is_known = np.zeros(n, dtype=bool)
     is_known[measured.row_index] = True
     is_known = to_device(is_known, V)

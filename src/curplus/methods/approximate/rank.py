@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._arrays import array_namespace, numerical_rank, to_numpy
+from ..._arrays import array_namespace, is_numpy_array, numerical_rank, to_numpy
 from ..._validation import check_count
 from ...exceptions import InvalidArgumentError
 from ...observation import Observation
@@ -43,7 +43,10 @@ def choose_rank(observation: Observation, rank: int | None) -> RankChoice:
 
 
 def _singular_values(x: Any) -> NDArray[Any]:
-    return to_numpy(array_namespace(x).linalg.svdvals(x))
+    """All singular values, on the host; on another device, only the triangle of a QR factorization is moved."""
+    if is_numpy_array(x):
+        return np.linalg.svdvals(x)
+    return np.linalg.svdvals(to_numpy(array_namespace(x).linalg.qr(x)[1]))
 
 
 def _above_noise(s: NDArray[Any], shape: tuple[int, int]) -> int:
