@@ -207,6 +207,21 @@ def test_a_product_of_factors_is_read_where_its_factors_are(rng, library, counts
         assert close(answer.to_array(), curplus.cur_full(expected, observed(expected), 4).to_array(), library.digits)
 
 
+def test_tensors_that_record_gradients_are_read_without_them(array_library, full_rank):
+    matrix = array_library("torch").asarray(full_rank(SHAPE)).requires_grad_()
+    seen = observed(matrix)
+    answer = curplus.cur_full(matrix, seen, 3)
+    assert not any(x.requires_grad for x in (seen.columns, seen.rows, seen.values, answer.core.Z))
+
+
+@pytest.mark.parametrize("kind", ["bool", "int32", "uint8"])
+def test_whole_numbers_are_read_as_float64_in_every_library(rng, xp, crossings, kind):
+    matrix = rng.integers(0, 2, size=SHAPE).astype(kind)
+    tall, library = xp.asarray(matrix, device=away(xp)), Library(xp, away(xp), "float64")
+    check_sample(observed(tall), observed(matrix), library)
+    check_answer(curplus.cur_full(tall, observed(tall), 4), curplus.cur_full(matrix, observed(matrix), 4), library)
+
+
 # Choosing what to observe
 
 

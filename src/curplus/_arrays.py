@@ -63,6 +63,8 @@ def real_array(values: Any, *, name: str) -> Array:
             f"{name} is a masked array, and a masked value is a gap that cannot be read. "
             "Build an Observation from what was measured instead."
         )
+    if is_torch_array(x):
+        x = x.detach()  # nothing here is differentiated, and a record of it would hold all that was computed
     xp = array_namespace(x)
     try:
         complex_, real = xp.isdtype(x.dtype, "complex floating"), xp.isdtype(x.dtype, "real floating")

@@ -112,18 +112,19 @@ def _fetch(source: Source, plan: SamplePlan) -> Reading:
     in_one_pass = getattr(source, "read", None)
     if callable(in_one_pass) and any(map(len, (plan.column_index, plan.row_index, plan.i))):
         return Reading(*in_one_pass(plan))
-    n, m = plan.shape
+    if not any(map(len, (plan.column_index, plan.row_index, plan.i))):
+        return Reading(None, None, _nothing(source))
     return Reading(
-        source.columns(plan.column_index) if len(plan.column_index) else _nothing(source, (n, 0)),
-        source.rows(plan.row_index) if len(plan.row_index) else _nothing(source, (0, m)),
-        source.entries(plan.i, plan.j) if len(plan.i) else _nothing(source, (0,)),
+        source.columns(plan.column_index) if len(plan.column_index) else None,
+        source.rows(plan.row_index) if len(plan.row_index) else None,
+        source.entries(plan.i, plan.j) if len(plan.i) else None,
     )
 
 
-def _nothing(source: Source, shape: tuple[int, ...]) -> Any:
-    """An empty array of the type of the source, where that is one of NumPy."""
+def _nothing(source: Source) -> Vector | None:
+    """No values of the type of the source, where that is one of NumPy's."""
     try:
-        return np.empty(shape, dtype=np.dtype(source.dtype))
+        return np.empty(0, dtype=np.dtype(source.dtype))
     except TypeError:
         return None
 

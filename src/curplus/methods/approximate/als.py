@@ -97,31 +97,27 @@ class DeviceSums:
 
     def __init__(self, entries: Entries) -> None:
         order = np.argsort(entries.i, kind="stable")
-        self._i, self._j = entries.i[order], entries.j[order]
+        self._i = entries.i[order]
+        self._hit, self._j = np.unique(entries.j[order], return_inverse=True)
         self._start = np.searchsorted(self._i, np.arange(entries.shape[0] + 1))
         self._values = take(entries.values, order, axis=0)
         self._weights = to_device(np.asarray(entries.weights)[order], entries.values)
 
     def of_values(self, V: Matrix) -> Matrix:
         """Sums of weight times value times the row of ``V``, shape (n, r)."""
-        terms = (self._weights * self._values)[:, None] * take(V, self._j, axis=0)
+        terms = (self._weights * self._values)[:, None] * take(V, self._hit[self._j], axis=0)
         return segment_sum(terms, self._i, len(self._start) - 1)
 
     def of_pairs(self, V: Matrix, a: IndexVector, b: IndexVector) -> Callable[[slice], Matrix]:
         """For some rows: sums of weight times the products of the columns ``a`` and ``b`` of ``V``."""
-        xp = array_namespace(V)
+        hit = take(V, self._hit, axis=0)
+        pairs = [column_products(hit, a[some], b[some]) for some in blocks(len(a), 1, most=PAIRS)]
 
         def sums(part: slice) -> Matrix:
             here = slice(int(self._start[part.start]), int(self._start[part.stop]))
-            v = take(V, self._j[here], axis=0)
             weights, labels = self._weights[here][:, None], self._i[here] - part.start
-            return xp.concat(
-                [
-                    segment_sum(weights * column_products(v, a[some], b[some]), labels, part.stop - part.start)
-                    for some in blocks(len(a), 1, most=PAIRS)
-                ],
-                axis=1,
-            )
+            terms = (weights * take(products, self._j[here], axis=0) for products in pairs)
+            return array_namespace(V).concat([segment_sum(x, labels, part.stop - part.start) for x in terms], axis=1)
 
         return sums
 

@@ -159,7 +159,10 @@ def _other_side(sample: Observation, rank: int, use: IndexVector) -> Factorizati
 
 
 def _from_scattered(sample: Observation, rank: int, use: IndexVector) -> Factorization:
-    """Leading directions of the entries, zero where nothing was read, scaled up by the share that was."""
+    """Leading directions of the entries, zero where nothing was read, scaled up by the share that was.
+
+    SciPy finds them on the host: these are the only tall factors that are not made on the device of the sample.
+    """
     n, m = sample.shape
     entries = measurements(sample, use).entries
     values = to_numpy(entries.values) * np.asarray(entries.weights)
