@@ -15,6 +15,7 @@ from hypothesis import given, settings
 
 import curplus
 from curplus.exceptions import InvalidArgumentError, MissingExtraError, SourceError
+from curplus.sources import ChunkedSource, MappedSource, StripedSource
 from curplus.sources.convert import whole_matrix
 from curplus.sources.file import READERS
 from tests.conftest import RecordingSource
@@ -24,6 +25,7 @@ N, M = SHAPE = (9, 7)
 EMPTY = np.empty(0, dtype=np.int64)
 ROWS, COLUMNS = np.array([8, 0, 3, 3]), np.array([6, 2, 0])
 AT_I, AT_J = np.array([0, 8, 4, 4, 2]), np.array([6, 0, 3, 3, 5])
+GENES, TISSUES = [f"gene {k}" for k in range(N)], [f"tissue {k}" for k in range(M)]
 
 # Small whole numbers, a third of them zero: every dtype of the table below holds them exactly.
 WHOLE = np.random.default_rng(0).integers(-3, 4, size=SHAPE).astype(np.float64)
@@ -111,6 +113,65 @@ def function_of_position(block_size):
     return make
 
 
+def hdf5(chunks=None, dtype=np.float64):
+    """A dataset of a file that is open; without chunks it lies there row after row."""
+
+    def make(x, folder):
+        h5py = pytest.importorskip("h5py")
+        with h5py.File(folder / "matrix.h5", "w") as file:
+            file.create_dataset("group/matrix", data=x.astype(dtype), chunks=chunks)
+        return h5py.File(folder / "matrix.h5")["group/matrix"]
+
+    return make
+
+
+def zarr_(chunks, dtype=np.float64, shards=None):
+    def make(x, folder):
+        zarr = pytest.importorskip("zarr")
+        array = zarr.create_array(folder / "matrix.zarr", shape=x.shape, chunks=chunks, shards=shards, dtype=dtype)
+        array[:] = x
+        return zarr.open_array(folder / "matrix.zarr", mode="r")
+
+    return make
+
+
+def dask_(chunks, dtype=np.float64):
+    return lambda x, _: pytest.importorskip("dask.array").from_array(x.astype(dtype), chunks=chunks)
+
+
+def polars_(make=pd.DataFrame):
+    def frame(x, _):
+        table = make(x)
+        return pytest.importorskip("polars").DataFrame({str(name): table[name].to_numpy() for name in table})
+
+    return frame
+
+
+def arrow(make=pd.DataFrame):
+    return lambda x, _: pytest.importorskip("pyarrow").Table.from_pandas(make(x))
+
+
+def in_several_pieces(x, _):
+    """An Arrow table whose columns are stored in pieces, as those of a large file are."""
+    pa = pytest.importorskip("pyarrow")
+    return pa.concat_tables([pa.Table.from_pandas(pd.DataFrame(part)) for part in (x[:2], x[2:5], x[5:])])
+
+
+def anndata_(make, *, backed=False):
+    """An AnnData object, in memory or in a file."""
+
+    def data(x, folder):
+        anndata = pytest.importorskip("anndata")
+        names = {"obs": pd.DataFrame(index=GENES), "var": pd.DataFrame(index=TISSUES)}
+        table = anndata.AnnData(make(x), **names)
+        if not backed:
+            return table
+        table.write_h5ad(folder / "cells.h5ad")
+        return anndata.read_h5ad(folder / "cells.h5ad", backed="r")
+
+    return data
+
+
 TRUTH = np.where(WHOLE != 0, 1.0, 0.0)
 POSITIVE = np.abs(WHOLE)
 LARGE = 120 * POSITIVE  # up to 360: each half fits into uint8, the sum does not
@@ -171,6 +232,41 @@ KINDS = {
     "function, one position at a time": Kind(function_of_position(1)),
     "function, blocks of 7": Kind(function_of_position(7)),
     "function, one block": Kind(function_of_position(10**6)),
+    "chunks": Kind(lambda x, _: ChunkedSource(lambda r, c: x[r, c], x.shape, (4, 3))),
+    "sparse chunks": Kind(lambda x, _: ChunkedSource(lambda r, c: sparse_(x[r, c]), x.shape, ((1, 8), (2, 0, 5)))),
+    "stripes of rows": Kind(lambda x, _: StripedSource(lambda r, c: x[r, c], x.shape, line_bytes=2**22)),
+    "stripes of columns": Kind(
+        lambda x, _: StripedSource(lambda r, c: x[r, c], x.shape, axis=1, line_bytes=2**22, cache_bytes=0)
+    ),
+    "mapped file in stripes": Kind(lambda x, folder: MappedSource(memory_mapped(x, folder))),
+    "mapped file in stripes, Fortran order": Kind(
+        lambda x, folder: MappedSource(memory_mapped(np.asfortranarray(x.astype(np.int16)), folder))
+    ),
+    "HDF5": Kind(hdf5((4, 3))),
+    "HDF5 without chunks": Kind(hdf5()),
+    "HDF5 of float32": Kind(hdf5((2, 7), np.float32), dtype=np.float32),
+    "HDF5 of big-endian ints": Kind(hdf5((9, 1), ">i2")),
+    "HDF5 of truth values": Kind(hdf5((4, 3), bool), dense=TRUTH),
+    "Zarr": Kind(zarr_((4, 3))),
+    "Zarr of ints": Kind(zarr_((1, 7), np.int8)),
+    "Zarr of float16": Kind(zarr_((20, 20), np.float16), dtype=np.float32),
+    "Zarr in shards": Kind(zarr_((2, 2), shards=(4, 4))),
+    "Dask": Kind(dask_((4, 3))),
+    "Dask of float32 in uneven chunks": Kind(dask_(((1, 8), (5, 2)), np.float32), dtype=np.float32),
+    "Polars": Kind(polars_()),
+    "Polars of mixed numbers": Kind(polars_(mixed_frame)),
+    "Polars of numbers and truth values": Kind(polars_(frame_with_truth_values), dense=TRUTH_IN_ONE_COLUMN),
+    "Polars of float32": Kind(polars_(lambda x: pd.DataFrame(x.astype(np.float32))), dtype=np.float32),
+    "Arrow": Kind(arrow()),
+    "Arrow of mixed numbers": Kind(arrow(mixed_frame)),
+    "Arrow of numbers and truth values": Kind(arrow(frame_with_truth_values), dense=TRUTH_IN_ONE_COLUMN),
+    "Arrow of float16": Kind(arrow(lambda x: pd.DataFrame(x.astype(np.float16))), dtype=np.float32),
+    "Arrow in several pieces": Kind(in_several_pieces),
+    "AnnData": Kind(anndata_(np.asarray)),
+    "AnnData, sparse": Kind(anndata_(scipy.sparse.csr_matrix)),
+    "AnnData in a file": Kind(anndata_(np.asarray, backed=True)),
+    "AnnData in a file, CSR": Kind(anndata_(scipy.sparse.csr_matrix, backed=True)),
+    "AnnData in a file, CSC": Kind(anndata_(scipy.sparse.csc_matrix, backed=True)),
     "Factorization": Kind(lambda x, _: exact_factorization(x), exact=False),
     "recording source": Kind(lambda x, _: RecordingSource(x)),
     "foreign object": Kind(lambda x, _: Foreign(x)),
@@ -280,7 +376,9 @@ def contents(given):
         return parts or [given.toarray()]
     if isinstance(given, curplus.Factorization):
         return [given.left.vectors, given.core.Z, given.right.vectors]
-    if isinstance(given, (Foreign, RecordingSource, curplus.CallableSource)):
+    if type(given).__name__ == "AnnData":
+        return [given.to_memory().to_df().to_numpy()]
+    if isinstance(given, (Foreign, RecordingSource, ChunkedSource, curplus.CallableSource)):
         return [given.rows(np.arange(N))]
     return [np.asarray(given)]
 
@@ -452,8 +550,6 @@ def test_a_callable_source_says_what_it_cannot_be_made_of(arguments, message):
 
 
 # Names
-
-GENES, TISSUES = [f"gene {k}" for k in range(N)], [f"tissue {k}" for k in range(M)]
 
 
 class NamedForeign(Foreign):
