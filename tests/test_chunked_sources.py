@@ -183,11 +183,11 @@ def fails(rows, columns):
         (fails, r"rows 2 to 3, columns 0 to 1 could not be read: OSError: the disk is gone"),
         (
             lambda r, c: np.zeros((1, 2)),
-            r"the chunk at rows 2 to 3, columns 0 to 1 has shape \(1, 2\). It must be \(2, 2\)",
+            r"rows 2 to 3, columns 0 to 1 has shape \(1, 2\). It must be \(2, 2\)",
         ),
         (
             lambda r, c: np.full((2, 2), "a"),
-            r"the chunk at rows 2 to 3, columns 0 to 1 has dtype <U1, which is not a real",
+            r"rows 2 to 3, columns 0 to 1 has dtype <U1, which is not a real",
         ),
     ],
 )

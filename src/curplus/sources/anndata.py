@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 
-from .._extras import is_kind
+from .._extras import import_extra, is_kind
 from ..exceptions import InvalidArgumentError
 from .chunks import Chunk
 from .striped import StripedSource
 
-__all__ = ["backed_sparse_source", "is_anndata", "is_backed_sparse", "matrix_of"]
+__all__ = ["backed_sparse_source", "is_anndata", "is_backed_sparse", "matrix_of", "open_anndata"]
 
 
 def is_anndata(matrix: Any) -> bool:
@@ -23,6 +24,13 @@ def is_anndata(matrix: Any) -> bool:
 def is_backed_sparse(matrix: Any) -> bool:
     """Whether ``matrix`` is the sparse matrix of an AnnData object that stays in its file."""
     return is_kind(matrix, "anndata", "BaseCompressedSparseDataset")
+
+
+def open_anndata(path: Path) -> Any:
+    """The AnnData object in a file, whose matrix stays there."""
+    return import_extra("anndata", extra="anndata", purpose="reading AnnData files needs anndata").read_h5ad(
+        path, backed="r"
+    )
 
 
 def matrix_of(data: Any) -> Any:

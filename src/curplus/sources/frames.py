@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,7 +15,7 @@ from .._typing import IndexVector, Matrix, Names, Shape, Vector
 from .._validation import check_names
 from ..exceptions import InvalidArgumentError
 
-__all__ = ["ArrowColumns", "FrameSource", "PolarsColumns", "is_arrow", "is_polars"]
+__all__ = ["ArrowColumns", "FrameSource", "PolarsColumns", "is_arrow", "is_polars", "open_feather", "open_parquet"]
 
 
 def is_polars(matrix: Any) -> bool:
@@ -126,7 +127,7 @@ class ArrowColumns:
 
     def __init__(self, table: Any) -> None:
         index = _pandas_index(table.schema.metadata)
-        self._types = import_extra("pyarrow", extra="arrow", purpose="reading Arrow tables needs pyarrow").types
+        self._types = import_extra("pyarrow", extra="arrow", purpose=_ARROW).types
         self._columns = [
             column for name, column in zip(table.column_names, table.columns, strict=True) if name not in index
         ]
@@ -149,6 +150,35 @@ class ArrowColumns:
         if not self._types.is_floating(column.type):
             column = column.cast("float64", safe=False)
         return np.asarray(column.to_numpy()).astype(dtype, copy=False)
+
+
+_ARROW = "reading Parquet files and Arrow tables needs pyarrow"
+
+
+def open_parquet(path: Path) -> FrameSource:
+    """The table in a Parquet file."""
+    return _with_row_names(import_extra("pyarrow.parquet", extra="arrow", purpose=_ARROW).read_table(path))
+
+
+def open_feather(path: Path) -> FrameSource:
+    """The table in an Arrow file, also called Feather."""
+    return _with_row_names(import_extra("pyarrow.feather", extra="arrow", purpose=_ARROW).read_table(path))
+
+
+def _with_row_names(table: Any) -> FrameSource:
+    """A table; the first column, if it is text and there is no other index, holds the names of rows."""
+    types = import_extra("pyarrow", extra="arrow", purpose=_ARROW).types
+    has_index = bool(_pandas_index(table.schema.metadata))
+    if has_index or table.num_columns < 2 or not _is_text(types, table.schema.types[0]):
+        return FrameSource(ArrowColumns(table))
+    columns = ArrowColumns(table.remove_column(0))
+    columns.row_names = table.column(0).to_pylist()
+    return FrameSource(columns)
+
+
+def _is_text(types: Any, kind: Any) -> bool:
+    kind = kind.value_type if types.is_dictionary(kind) else kind
+    return bool(types.is_string(kind) or types.is_large_string(kind))
 
 
 def _pandas_index(metadata: dict[bytes, bytes] | None) -> list[str]:

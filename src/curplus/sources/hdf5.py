@@ -10,6 +10,7 @@ import numpy as np
 from .._extras import import_extra, is_kind
 from .._validation import check_two_dimensional
 from ..exceptions import SourceError
+from .anndata import open_anndata
 from .chunked import ChunkedSource
 from .striped import StripedSource
 
@@ -47,6 +48,9 @@ def open_hdf5(path: Path, dataset: str | None = None) -> Any:
     """A dataset of a file: the one that is named, or the only one that is a matrix of numbers."""
     h5py = import_extra("h5py", extra="hdf5", purpose="reading HDF5 files needs h5py")
     file = h5py.File(path, mode="r")
+    if dataset is None and file.attrs.get("encoding-type") == "anndata":
+        file.close()
+        return open_anndata(path)
     found: dict[str, Any] = {}
     file.visititems(lambda name, item: found.update({name: item}) if isinstance(item, h5py.Dataset) else None)
     return only_matrix(found, path, dataset)
@@ -54,18 +58,25 @@ def open_hdf5(path: Path, dataset: str | None = None) -> Any:
 
 def only_matrix(arrays: dict[str, Any], path: Path, dataset: str | None) -> Any:
     """Of the arrays in a file, by name: the one that is asked for, or the only matrix of numbers."""
-    held = ", ".join(f"{name} {array.shape}" for name, array in arrays.items()) or "no arrays"
     if dataset is not None:
         if dataset.strip("/") not in arrays:
-            raise SourceError(f"{path} has no dataset {dataset!r}. It holds {held}.")
+            raise SourceError(f"{path} has no dataset {dataset!r}. It holds {_listed(arrays)}.")
         return arrays[dataset.strip("/")]
-    matrices = [name for name, array in arrays.items() if _is_matrix(array)]
-    if len(matrices) != 1:
+    matrices = {name: array for name, array in arrays.items() if _is_matrix(array)}
+    if not matrices:
+        raise SourceError(f"{path} holds no matrix of real numbers. It holds {_listed(arrays)}.")
+    if len(matrices) > 1:
         raise SourceError(
-            f"{path} holds {len(matrices) or 'no'} matrices of numbers, and one is needed. "
-            f"Name one, open_source(path, dataset=...), or another kind of file. It holds {held}."
+            f"{path} holds {len(matrices)} matrices: {_listed(matrices)}. "
+            f"Say which: open_source(path, dataset={next(iter(matrices))!r})."
         )
-    return arrays[matrices[0]]
+    return next(iter(matrices.values()))
+
+
+def _listed(arrays: dict[str, Any], *, most: int = 20) -> str:
+    """Names, shapes and types of arrays."""
+    parts = [f"{name} of shape {array.shape}, {array.dtype}" for name, array in list(arrays.items())[:most]]
+    return "; ".join([*parts, *(["..."] if len(arrays) > most else [])]) or "no arrays"
 
 
 def _is_matrix(array: Any) -> bool:
