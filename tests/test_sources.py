@@ -1053,10 +1053,8 @@ def test_a_file_without_a_matrix_says_what_it_holds(tmp_path):
 @pytest.mark.parametrize("ending", [".h5", ".hdf5", ".h5ad", ".parquet", ".feather", ".arrow"])
 @pytest.mark.parametrize("content", [b"", b"nonsense", "half"], ids=["empty", "text", "cut off"])
 def test_a_damaged_file_is_named(tmp_path, ending, content):
-    if content == "half":
-        whole = WRITERS[ending](tmp_path / f"whole{ending}", WHOLE).read_bytes()
-        content = whole[: len(whole) // 2]
-    (tmp_path / f"m{ending}").write_bytes(content)
+    whole = WRITERS[ending](tmp_path / f"whole{ending}", WHOLE).read_bytes()
+    (tmp_path / f"m{ending}").write_bytes(whole[: len(whole) // 2] if content == "half" else content)
     with pytest.raises(SourceError, match=f"m{ending} cannot be read as a {ending} matrix: "):
         curplus.open_source(tmp_path / f"m{ending}")
 
