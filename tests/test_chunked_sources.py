@@ -180,6 +180,7 @@ def fails(rows, columns):
 @pytest.mark.parametrize(
     ("chunk", "message"),
     [
+        (lambda r, c: np.ma.masked_equal(np.eye(2), 0), "rows 2 to 3, columns 0 to 1 is a masked array"),
         (fails, r"rows 2 to 3, columns 0 to 1 could not be read: OSError: the disk is gone"),
         (
             lambda r, c: np.zeros((1, 2)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -40,7 +41,8 @@ class ChunkedSource:
     Parameters
     ----------
     chunk : callable
-        ``chunk(rows, columns)`` takes two slices and returns that block as an array or a SciPy sparse matrix.
+        ``chunk(rows, columns)`` takes two slices and returns that block as an array or a SciPy sparse matrix, which
+        must not change afterwards.
     shape : (int, int)
         Numbers of rows and columns of the matrix.
     chunks : pair of int or of sequences of int
@@ -148,26 +150,18 @@ class ChunkedSource:
     def _chunks(self, grid: Grid) -> Iterator[tuple[int, Chunk]]:
         """The chunks of a pass: first those in the cache, which reading the others may drop, then the others."""
         needed = grid.needed()
-        places = {number: grid.place(number) for number in needed}
-        kept = [number for number in needed if places[number] in self._cache]
-        others = [number for number in needed if places[number] not in self._cache]
-        done = 0
-        for number in kept:
-            yield number, self._cache[places[number]]
-            done = self._report(done, len(needed))
-        for number, chunk in zip(others, self._read_all([places[number] for number in others]), strict=True):
+        kept = [number for number in needed if grid.place(number) in self._cache]
+        others = sorted(set(needed).difference(kept))
+        chunks = itertools.chain((self._cache[grid.place(number)] for number in kept), self._read_all(grid, others))
+        for done, (number, chunk) in enumerate(zip(kept + others, chunks, strict=True), start=1):
             yield number, chunk
-            done = self._report(done, len(needed))
+            if self.progress is not None:
+                self.progress(done, len(needed))
 
-    def _report(self, done: int, total: int) -> int:
-        if self.progress is not None:
-            self.progress(done + 1, total)
-        return done + 1
-
-    def _read_all(self, places: list[Place]) -> Iterator[Chunk]:
-        """The chunks at these places, checked, counted and kept."""
-        chunks = self._load(places)
-        for place in places:
+    def _read_all(self, grid: Grid, numbers: list[int]) -> Iterator[Chunk]:
+        """Chunks that are not kept: each is read, checked, counted and kept."""
+        chunks = self._load(grid.place(number) for number in numbers)
+        for place in map(grid.place, numbers):
             try:
                 chunk = check_chunk(next(chunks), place, self.dtype)
             except CURPlusError:
@@ -180,7 +174,7 @@ class ChunkedSource:
             self._cache.keep(place, chunk)
             yield chunk
 
-    def _load(self, places: list[Place]) -> Iterator[Chunk]:
+    def _load(self, places: Iterable[Place]) -> Iterator[Chunk]:
         """What is stored at these places, one chunk after the other."""
         return (self._chunk(*place) for place in places)
 

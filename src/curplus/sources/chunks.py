@@ -175,6 +175,8 @@ def check_chunk(chunk: Any, place: Place, dtype: Any) -> Chunk:
     # Conversion to floating point comes first: duplicates of small integers would overflow when they add up.
     sparse = scipy.sparse.issparse(chunk)
     found = scipy.sparse.csr_matrix(chunk.astype(dtype, copy=False)) if sparse else np.asarray(chunk)
+    if isinstance(chunk, np.ma.MaskedArray):
+        raise SourceError(f"the chunk at {place_in_words(place)} is a masked array, and a masked value cannot be read.")
     if found.shape != expected:
         raise SourceError(f"the chunk at {place_in_words(place)} has shape {found.shape}. It must be {expected}.")
     if found.dtype.kind not in "biuf":

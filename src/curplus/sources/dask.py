@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -52,12 +52,12 @@ class DaskSource(ChunkedSource):
             lambda rows, columns: array[rows, columns], array.shape, array.chunks, dtype=array.dtype, **options
         )
 
-    def _load(self, places: list[Place]) -> Iterator[Chunk]:
+    def _load(self, places: Iterable[Place]) -> Iterator[Chunk]:
         dask = import_extra("dask", extra="dask", purpose="reading Dask arrays needs Dask")
         for together in self._in_batches(places):
             yield from dask.compute(*(self._chunk(*place) for place in together))
 
-    def _in_batches(self, places: list[Place]) -> Iterator[list[Place]]:
+    def _in_batches(self, places: Iterable[Place]) -> Iterator[list[Place]]:
         """Places one after the other, as many together as may be computed at once, at least one."""
         itemsize = np.dtype(self._array.dtype).itemsize
         batch: list[Place] = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import mmap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -50,7 +50,7 @@ class MappedSource(StripedSource):
             **{"dtype": matrix.dtype, "cache_bytes": 0, **options},
         )
 
-    def _load(self, places: list[Place]) -> Iterator[Chunk]:
+    def _load(self, places: Iterable[Place]) -> Iterator[Chunk]:
         for chunk in super()._load(places):
             yield chunk
             _hand_back(self.matrix)
@@ -58,6 +58,8 @@ class MappedSource(StripedSource):
 
 def _hand_back(matrix: np.memmap[Any, Any]) -> None:
     """Let go of the pages of a file that is mapped for reading only; they stay in the cache of the system."""
-    pages: Any = matrix.base
+    pages: Any = matrix
+    while isinstance(pages, np.ndarray):
+        pages = pages.base
     if isinstance(pages, mmap.mmap) and matrix.mode == "r" and hasattr(mmap, "MADV_DONTNEED"):
         pages.madvise(mmap.MADV_DONTNEED)
