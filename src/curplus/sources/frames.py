@@ -162,7 +162,8 @@ def open_parquet(path: Path) -> FrameSource:
 
 def open_feather(path: Path) -> FrameSource:
     """The table in an Arrow file, also called Feather."""
-    return _with_row_names(import_extra("pyarrow.feather", extra="arrow", purpose=_ARROW).read_table(path))
+    feather = import_extra("pyarrow.feather", extra="arrow", purpose=_ARROW)
+    return _with_row_names(feather.read_table(path, memory_map=True))
 
 
 def _with_row_names(table: Any) -> FrameSource:
