@@ -1,8 +1,11 @@
 """Every kind of source reads like the dense matrix it stands for."""
 
+import decimal
+import gc
 import re
 import sys
 import tracemalloc
+import zipfile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,6 +18,7 @@ from hypothesis import given, settings
 
 import curplus
 from curplus.exceptions import InvalidArgumentError, MissingExtraError, SourceError
+from curplus.sources import ArraySource, ChunkedSource, DaskSource, MappedSource, StripedSource, mapped
 from curplus.sources.convert import whole_matrix
 from curplus.sources.file import READERS
 from tests.conftest import RecordingSource
@@ -24,6 +28,7 @@ N, M = SHAPE = (9, 7)
 EMPTY = np.empty(0, dtype=np.int64)
 ROWS, COLUMNS = np.array([8, 0, 3, 3]), np.array([6, 2, 0])
 AT_I, AT_J = np.array([0, 8, 4, 4, 2]), np.array([6, 0, 3, 3, 5])
+GENES, TISSUES = [f"gene {k}" for k in range(N)], [f"tissue {k}" for k in range(M)]
 
 # Small whole numbers, a third of them zero: every dtype of the table below holds them exactly.
 WHOLE = np.random.default_rng(0).integers(-3, 4, size=SHAPE).astype(np.float64)
@@ -111,6 +116,65 @@ def function_of_position(block_size):
     return make
 
 
+def hdf5(chunks=None, dtype=np.float64):
+    """A dataset of a file that is open; without chunks it lies there row after row."""
+
+    def make(x, folder):
+        h5py = pytest.importorskip("h5py")
+        with h5py.File(folder / "matrix.h5", "w") as file:
+            file.create_dataset("group/matrix", data=x.astype(dtype), chunks=chunks)
+        return h5py.File(folder / "matrix.h5")["group/matrix"]
+
+    return make
+
+
+def zarr_(chunks, dtype=np.float64, shards=None):
+    def make(x, folder):
+        zarr = pytest.importorskip("zarr")
+        array = zarr.create_array(folder / "matrix.zarr", shape=x.shape, chunks=chunks, shards=shards, dtype=dtype)
+        array[:] = x
+        return zarr.open_array(folder / "matrix.zarr", mode="r")
+
+    return make
+
+
+def dask_(chunks, dtype=np.float64):
+    return lambda x, _: pytest.importorskip("dask.array").from_array(x.astype(dtype), chunks=chunks)
+
+
+def polars_(make=pd.DataFrame):
+    def frame(x, _):
+        table = make(x)
+        return pytest.importorskip("polars").DataFrame({str(name): table[name].to_numpy() for name in table})
+
+    return frame
+
+
+def arrow(make=pd.DataFrame):
+    return lambda x, _: pytest.importorskip("pyarrow").Table.from_pandas(make(x))
+
+
+def in_several_pieces(x, _):
+    """An Arrow table whose columns are stored in pieces, as those of a large file are."""
+    pa = pytest.importorskip("pyarrow")
+    return pa.concat_tables([pa.Table.from_pandas(pd.DataFrame(part)) for part in (x[:2], x[2:5], x[5:])])
+
+
+def anndata_(make, *, backed=False):
+    """An AnnData object, in memory or in a file."""
+
+    def data(x, folder):
+        anndata = pytest.importorskip("anndata")
+        names = {"obs": pd.DataFrame(index=GENES), "var": pd.DataFrame(index=TISSUES)}
+        table = anndata.AnnData(make(x), **names)
+        if not backed:
+            return table
+        table.write_h5ad(folder / "cells.h5ad")
+        return anndata.read_h5ad(folder / "cells.h5ad", backed="r")
+
+    return data
+
+
 TRUTH = np.where(WHOLE != 0, 1.0, 0.0)
 POSITIVE = np.abs(WHOLE)
 LARGE = 120 * POSITIVE  # up to 360: each half fits into uint8, the sum does not
@@ -171,6 +235,41 @@ KINDS = {
     "function, one position at a time": Kind(function_of_position(1)),
     "function, blocks of 7": Kind(function_of_position(7)),
     "function, one block": Kind(function_of_position(10**6)),
+    "chunks": Kind(lambda x, _: ChunkedSource(lambda r, c: x[r, c], x.shape, (4, 3))),
+    "sparse chunks": Kind(lambda x, _: ChunkedSource(lambda r, c: sparse_(x[r, c]), x.shape, ((1, 8), (2, 0, 5)))),
+    "stripes of rows": Kind(lambda x, _: StripedSource(lambda r, c: x[r, c], x.shape, line_bytes=2**22)),
+    "stripes of columns": Kind(
+        lambda x, _: StripedSource(lambda r, c: x[r, c], x.shape, axis=1, line_bytes=2**22, cache_bytes=0)
+    ),
+    "mapped file in stripes": Kind(lambda x, folder: MappedSource(memory_mapped(x, folder))),
+    "mapped file in stripes, Fortran order": Kind(
+        lambda x, folder: MappedSource(memory_mapped(np.asfortranarray(x.astype(np.int16)), folder))
+    ),
+    "HDF5": Kind(hdf5((4, 3))),
+    "HDF5 without chunks": Kind(hdf5()),
+    "HDF5 of float32": Kind(hdf5((2, 7), np.float32), dtype=np.float32),
+    "HDF5 of big-endian ints": Kind(hdf5((9, 1), ">i2")),
+    "HDF5 of truth values": Kind(hdf5((4, 3), bool), dense=TRUTH),
+    "Zarr": Kind(zarr_((4, 3))),
+    "Zarr of ints": Kind(zarr_((1, 7), np.int8)),
+    "Zarr of float16": Kind(zarr_((20, 20), np.float16), dtype=np.float32),
+    "Zarr in shards": Kind(zarr_((2, 2), shards=(4, 4))),
+    "Dask": Kind(dask_((4, 3))),
+    "Dask of float32 in uneven chunks": Kind(dask_(((1, 8), (5, 2)), np.float32), dtype=np.float32),
+    "Polars": Kind(polars_()),
+    "Polars of mixed numbers": Kind(polars_(mixed_frame)),
+    "Polars of numbers and truth values": Kind(polars_(frame_with_truth_values), dense=TRUTH_IN_ONE_COLUMN),
+    "Polars of float32": Kind(polars_(lambda x: pd.DataFrame(x.astype(np.float32))), dtype=np.float32),
+    "Arrow": Kind(arrow()),
+    "Arrow of mixed numbers": Kind(arrow(mixed_frame)),
+    "Arrow of numbers and truth values": Kind(arrow(frame_with_truth_values), dense=TRUTH_IN_ONE_COLUMN),
+    "Arrow of float16": Kind(arrow(lambda x: pd.DataFrame(x.astype(np.float16))), dtype=np.float32),
+    "Arrow in several pieces": Kind(in_several_pieces),
+    "AnnData": Kind(anndata_(np.asarray)),
+    "AnnData, sparse": Kind(anndata_(scipy.sparse.csr_matrix)),
+    "AnnData in a file": Kind(anndata_(np.asarray, backed=True)),
+    "AnnData in a file, CSR": Kind(anndata_(scipy.sparse.csr_matrix, backed=True)),
+    "AnnData in a file, CSC": Kind(anndata_(scipy.sparse.csc_matrix, backed=True)),
     "Factorization": Kind(lambda x, _: exact_factorization(x), exact=False),
     "recording source": Kind(lambda x, _: RecordingSource(x)),
     "foreign object": Kind(lambda x, _: Foreign(x)),
@@ -280,7 +379,9 @@ def contents(given):
         return parts or [given.toarray()]
     if isinstance(given, curplus.Factorization):
         return [given.left.vectors, given.core.Z, given.right.vectors]
-    if isinstance(given, (Foreign, RecordingSource, curplus.CallableSource)):
+    if type(given).__name__ == "AnnData":
+        return [given.to_memory().to_df().to_numpy()]
+    if isinstance(given, (Foreign, RecordingSource, ChunkedSource, curplus.CallableSource)):
         return [given.rows(np.arange(N))]
     return [np.asarray(given)]
 
@@ -452,8 +553,6 @@ def test_a_callable_source_says_what_it_cannot_be_made_of(arguments, message):
 
 
 # Names
-
-GENES, TISSUES = [f"gene {k}" for k in range(N)], [f"tissue {k}" for k in range(M)]
 
 
 class NamedForeign(Foreign):
@@ -797,7 +896,7 @@ def test_a_string_that_was_meant_as_data_is_told_to_be_a_path(text):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("m.xlsx", b"", "m.xlsx cannot be opened: its ending is not one of .npy, .npz, .csv, .tsv. Convert it first."),
+        ("m.xlsx", b"", "m.xlsx cannot be opened: its ending is not one of .npy, .npz, .csv, .tsv, .h5, .hdf5, .zarr,"),
         ("m", b"", "m cannot be opened: its ending is not one of"),
         ("m.npy", b"nonsense", "m.npy cannot be read as a .npy matrix: the magic string is not correct"),
         ("m.npy", b"", "m.npy cannot be read as a .npy matrix"),
@@ -847,6 +946,276 @@ def test_a_table_names_the_extra_it_needs(tmp_path, monkeypatch):
 def test_every_ending_is_documented():
     for ending in READERS:
         assert ending in curplus.open_source.__doc__
+
+
+# Files that hold arrays in chunks, and tables of columns
+
+
+def save_hdf5(path, **arrays):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(path, "w") as file:
+        for name, array in arrays.items():
+            file[name] = array
+    return path
+
+
+def save_zarr(path, x):
+    array = pytest.importorskip("zarr").create_array(path, shape=x.shape, chunks=(4, 3), dtype=x.dtype)
+    array[:] = x
+    return path
+
+
+def save_anndata(path, x):
+    data = anndata_(scipy.sparse.csr_matrix)(x, path.parent)
+    data.write_h5ad(path)
+    return path
+
+
+def save_table(path, frame, kind):
+    feather, parquet = (pytest.importorskip(f"pyarrow.{name}") for name in ("feather", "parquet"))
+    table = pytest.importorskip("pyarrow").Table.from_pandas(frame)
+    parquet.write_table(table, path) if kind == "parquet" else feather.write_feather(table, path)
+    return path
+
+
+WRITERS = {
+    ".h5": lambda path, x: save_hdf5(path, matrix=x),
+    ".hdf5": lambda path, x: save_hdf5(path, matrix=x, scale=np.arange(3.0), labels=np.array([[b"a"]])),
+    ".zarr": save_zarr,
+    ".h5ad": save_anndata,
+    ".parquet": lambda path, x: save_table(path, pd.DataFrame(x), "parquet"),
+    ".feather": lambda path, x: save_table(path, pd.DataFrame(x), "feather"),
+    ".arrow": lambda path, x: save_table(path, pd.DataFrame(x), "feather"),
+}
+
+
+@pytest.mark.parametrize("ending", WRITERS)
+@pytest.mark.parametrize("change", [str, str.upper, lambda _: "", lambda _: ".npy", lambda _: ".csv"])
+def test_a_file_is_known_by_its_ending_or_by_its_content(tmp_path, ending, change):
+    path = WRITERS[ending](tmp_path / f"saved{ending}", WHOLE)
+    path = path.rename(tmp_path / f"matrix{change(ending)}")
+    source = curplus.open_source(path)
+    gc.collect()  # what keeps the file open must be held by the source
+    np.testing.assert_array_equal(everything(source), WHOLE)
+    seen = curplus.observe(path_source := curplus.open_source(str(path)), n_columns=2, n_rows=2, n_entries=9, rng=0)
+    np.testing.assert_array_equal(seen.values, WHOLE[seen.i, seen.j])
+    assert path_source.shape == SHAPE
+
+
+def test_an_array_without_an_ending_is_known_by_its_content(tmp_path):
+    with (tmp_path / "matrix").open("wb") as stream:
+        np.save(stream, WHOLE)
+    with (tmp_path / "sparse.dat").open("wb") as stream:
+        scipy.sparse.save_npz(stream, scipy.sparse.csr_array(WHOLE))
+    for name in ("matrix", "sparse.dat"):
+        np.testing.assert_array_equal(everything(curplus.open_source(tmp_path / name)), WHOLE)
+
+
+def test_an_archive_that_is_no_array_is_not_taken_for_one(tmp_path):
+    with zipfile.ZipFile(tmp_path / "book.xlsx", "w") as archive:
+        archive.writestr("[Content_Types].xml", "")
+    (tmp_path / "cut.xlsx").write_bytes((tmp_path / "book.xlsx").read_bytes()[:40])
+    for name in ("book.xlsx", "cut.xlsx"):
+        with pytest.raises(SourceError, match=f"{name} cannot be opened: its ending is not one of"):
+            curplus.open_source(tmp_path / name)
+
+
+def test_one_of_several_matrices_in_a_file_is_named(tmp_path):
+    h5 = save_hdf5(tmp_path / "two.h5", **{"a/first": WHOLE, "second": WHOLE[:, :2], "cube": np.zeros((2, 2, 2))})
+    group = pytest.importorskip("zarr").open_group(tmp_path / "two.zarr", mode="w")
+    group.create_array("a/first", data=WHOLE)
+    group.create_array("second", data=WHOLE[:, :2])
+    for path in (h5, tmp_path / "two.zarr"):
+        np.testing.assert_array_equal(everything(curplus.open_source(path, dataset="a/first")), WHOLE)
+        np.testing.assert_array_equal(everything(curplus.open_source(path, dataset="/second")), WHOLE[:, :2])
+        with pytest.raises(SourceError, match=r"holds 2 matrices: .*a/first of shape \(9, 7\), float64.* Say which:"):
+            curplus.open_source(path)
+        with pytest.raises(SourceError, match=r"has no dataset 'third'. It holds .*second of shape \(9, 2\), float64"):
+            curplus.open_source(path, dataset="third")
+    with pytest.raises(SourceError, match=r"two.h5 cannot be read as a .h5 matrix: the matrix has shape \(2, 2, 2\)\."):
+        curplus.open_source(h5, dataset="cube")
+
+
+def test_a_file_of_one_matrix_takes_no_name(tmp_path):
+    path = written(tmp_path / "table.csv", "a,b\n1,2\n")
+    with pytest.raises(SourceError, match=r"dataset='a' was given, but .*table.csv is a .csv file, which holds one"):
+        curplus.open_source(path, dataset="a")
+
+
+def test_a_file_without_a_matrix_says_what_it_holds(tmp_path):
+    path = save_hdf5(tmp_path / "vectors.h5", a=np.arange(3.0), words=np.array([[b"x", b"y"]]), z=1j * np.eye(2))
+    with pytest.raises(SourceError, match=r"vectors.h5 holds no matrix of real numbers. It holds a of shape \(3,\)"):
+        curplus.open_source(path)
+    with pytest.raises(SourceError, match=r"empty.h5 holds no matrix of real numbers. It holds no arrays."):
+        curplus.open_source(save_hdf5(tmp_path / "empty.h5"))
+
+
+@pytest.mark.parametrize("ending", [".h5", ".hdf5", ".h5ad", ".parquet", ".feather", ".arrow"])
+@pytest.mark.parametrize("content", [b"", b"nonsense", "half"], ids=["empty", "text", "cut off"])
+def test_a_damaged_file_is_named(tmp_path, ending, content):
+    whole = WRITERS[ending](tmp_path / f"whole{ending}", WHOLE).read_bytes()
+    (tmp_path / f"m{ending}").write_bytes(whole[: len(whole) // 2] if content == "half" else content)
+    with pytest.raises(SourceError, match=f"m{ending} cannot be read as a {ending} matrix: "):
+        curplus.open_source(tmp_path / f"m{ending}")
+
+
+def test_a_zarr_folder_that_is_damaged_is_named(tmp_path):
+    pytest.importorskip("zarr")
+    (tmp_path / "m.zarr").mkdir()
+    with pytest.raises(SourceError, match=r"m.zarr cannot be read as a .zarr matrix: "):
+        curplus.open_source(tmp_path / "m.zarr")
+    (tmp_path / "m.zarr" / "zarr.json").write_text("{")
+    with pytest.raises(SourceError, match=r"m.zarr cannot be read as a .zarr matrix: "):
+        curplus.open_source(tmp_path / "m.zarr")
+
+
+def test_a_chunk_that_is_damaged_is_named_with_its_place(tmp_path):
+    path = save_zarr(tmp_path / "m.zarr", WHOLE)
+    (tmp_path / "m.zarr" / "c" / "1" / "0").write_bytes(b"nonsense")
+    source = curplus.open_source(path)
+    np.testing.assert_array_equal(source.rows(np.array([0])), WHOLE[:1])
+    with pytest.raises(SourceError, match=r"rows 4 to 7, columns 0 to 2 could not be read: "):
+        source.rows(np.array([4]))
+
+
+@pytest.mark.parametrize("kind", ["parquet", "feather"])
+@pytest.mark.parametrize("index", [["ann", "bob", "eve"], [30, 10, 20]], ids=["words", "numbers"])
+def test_names_in_a_table_of_columns_are_those_that_pandas_wrote(tmp_path, kind, index):
+    frame = PEOPLE.set_axis(index, axis=0)
+    source = curplus.open_source(save_table(tmp_path / f"people.{kind}", frame, kind))
+    np.testing.assert_array_equal(everything(source), frame.to_numpy())
+    assert source.row_names.tolist() == index
+    assert source.column_names.tolist() == ["height [cm]", "weight"]
+
+
+def test_a_first_column_of_words_holds_the_names_of_rows(tmp_path):
+    frame = PEOPLE.rename_axis("name").reset_index()
+    for categories in (False, True):
+        table = frame.astype({"name": "category"}) if categories else frame
+        source = curplus.open_source(save_table(tmp_path / "people.parquet", table, "parquet"))
+        assert source.row_names.tolist() == ["ann", "bob", "eve"]
+        np.testing.assert_array_equal(everything(source), PEOPLE.to_numpy())
+
+
+def test_names_of_several_levels_are_joined():
+    pa = pytest.importorskip("pyarrow")
+    levels = pd.MultiIndex.from_tuples([("a", 1), ("a", 2), ("b", 1)], names=["x", "y"])
+    source = curplus.as_source(pa.Table.from_pandas(PEOPLE.set_axis(levels, axis=0)))
+    assert source.row_names.tolist() == ["('a', 1)", "('a', 2)", "('b', 1)"]
+
+
+def test_names_of_tables_and_annotated_data_travel(tmp_path):
+    for made in (anndata_(np.asarray), anndata_(scipy.sparse.csr_matrix, backed=True)):
+        seen = curplus.observe(made(WHOLE, tmp_path), n_columns=3, n_rows=4, n_entries=10, rng=0)
+        assert list(seen.row_names) == GENES
+        assert list(seen.column_names) == TISSUES
+    seen = curplus.observe(polars_(mixed_frame)(WHOLE, tmp_path), n_columns=3, n_rows=4, n_entries=10, rng=0)
+    assert seen.row_names is None
+    assert list(seen.column_names) == [f"c{k}" for k in range(M)]
+
+
+def gaps_in_polars():
+    return pytest.importorskip("polars").DataFrame({"a": [1, None], "b": [True, None], "c": [1.5, None]})
+
+
+def gaps_in_arrow():
+    return pytest.importorskip("pyarrow").table({"a": [1, None], "b": [True, None], "c": [1.5, None]})
+
+
+@pytest.mark.parametrize("make", [gaps_in_polars, gaps_in_arrow])
+def test_a_null_is_a_gap(make):
+    source = curplus.as_source(make())
+    np.testing.assert_array_equal(everything(source), [[1, 1, 1.5], [np.nan] * 3])
+    np.testing.assert_array_equal(source.entries(np.array([1, 0, 1]), np.array([0, 1, 1])), [np.nan, 1, np.nan])
+    with pytest.raises(InvalidArgumentError, match=re.escape("columns[1, 0]=nan (row 1, column 0)")):
+        curplus.observe(source, n_columns=3, n_rows=0, n_entries=0)
+
+
+def test_decimal_numbers_are_read_as_double_precision():
+    numbers = [decimal.Decimal("1.5"), decimal.Decimal("2.25"), None]
+    for package in ("polars", "pyarrow"):
+        module = pytest.importorskip(package)
+        table = module.DataFrame({"a": numbers}) if package == "polars" else module.table({"a": numbers})
+        np.testing.assert_array_equal(everything(curplus.as_source(table)), [[1.5], [2.25], [np.nan]])
+
+
+@pytest.mark.parametrize("package", ["polars", "pyarrow"])
+def test_a_column_of_words_is_refused_by_name(package):
+    module = pytest.importorskip(package)
+    columns = {"a": [1.0], "who": ["x"]}
+    table = module.DataFrame(columns) if package == "polars" else module.table(columns)
+    with pytest.raises(InvalidArgumentError, match=r"column 'who' of the table has type (String|string), which"):
+        curplus.as_source(table)
+
+
+def test_a_large_mapped_file_is_read_in_stripes(tmp_path, monkeypatch):
+    monkeypatch.setattr(mapped, "MAPPED_BYTES", 100)
+    for order in (np.ascontiguousarray, np.asfortranarray):
+        source = curplus.as_source(memory_mapped(order(WHOLE), tmp_path))
+        assert isinstance(source, MappedSource)
+        np.testing.assert_array_equal(source.columns(COLUMNS), WHOLE[:, COLUMNS])
+        assert whole_matrix(source) is source.matrix
+    assert isinstance(curplus.as_source(memory_mapped(WHOLE, tmp_path)[::2, ::2]), ArraySource)
+    assert isinstance(curplus.as_source(memory_mapped(WHOLE, tmp_path)[2:5]), MappedSource)
+    with pytest.raises(InvalidArgumentError, match="which is not numeric"):
+        curplus.as_source(memory_mapped(np.zeros((20, 20), dtype="M8[s]"), tmp_path))
+
+
+def test_what_was_changed_in_a_map_in_memory_is_read_as_it_was_changed(tmp_path):
+    np.save(tmp_path / "m.npy", WHOLE)
+    changed = np.load(tmp_path / "m.npy", mmap_mode="c")
+    changed[3, 3] = 77.0
+    source = MappedSource(changed)
+    for _ in range(2):
+        assert source.entries([3], [3]) == 77.0
+
+
+def test_a_dask_array_is_computed_once_for_a_pass():
+    da = pytest.importorskip("dask.array")
+    computed = []
+
+    def block(block_info=None):
+        computed.append(1)
+        (a, b), (c, d) = block_info[None]["array-location"]
+        return WHOLE[a:b, c:d]
+
+    array = da.map_blocks(block, chunks=((4, 5), (3, 4)), dtype=float, meta=np.empty((0, 0)))
+    source = curplus.as_source(array)
+    seen = curplus.observe(source, n_columns=3, n_rows=4, n_entries=20, rng=0)
+    np.testing.assert_array_equal(seen.values, WHOLE[seen.i, seen.j])
+    assert len(computed) <= 4
+    few = DaskSource(array, compute_bytes=1)
+    np.testing.assert_array_equal(few.rows(np.arange(N)), WHOLE)
+
+
+def test_dask_chunks_of_unknown_size_are_refused():
+    da = pytest.importorskip("dask.array")
+    array = da.from_array(WHOLE, chunks=(4, 3))
+    with pytest.raises(InvalidArgumentError, match=r"chunks of unknown sizes. Call array.compute_chunk_sizes"):
+        curplus.as_source(array[array[:, 0] > 0])
+
+
+def test_annotated_data_without_a_matrix_is_refused():
+    anndata = pytest.importorskip("anndata")
+    with pytest.raises(InvalidArgumentError, match="the AnnData object has no matrix X"):
+        curplus.as_source(anndata.AnnData(obs=pd.DataFrame(index=GENES)))
+
+
+@pytest.mark.parametrize(
+    ("ending", "module", "extra"),
+    [
+        (".h5", "h5py", "hdf5"),
+        (".zarr", "zarr", "zarr"),
+        (".h5ad", "anndata", "anndata"),
+        (".parquet", "pyarrow.parquet", "arrow"),
+        (".feather", "pyarrow.feather", "arrow"),
+    ],
+)
+def test_a_file_names_the_extra_it_needs(tmp_path, monkeypatch, ending, module, extra):
+    (tmp_path / f"m{ending}").write_bytes(b"")
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingExtraError, match=re.escape(f"pip install 'curplus[{extra}]'")):
+        curplus.open_source(tmp_path / f"m{ending}")
 
 
 # Real data

@@ -7,7 +7,7 @@ from typing import Any
 
 from .exceptions import MissingExtraError
 
-__all__ = ["import_extra", "pyplot"]
+__all__ = ["import_extra", "is_kind", "pyplot"]
 
 
 def import_extra(module: str, *, extra: str, purpose: str) -> Any:
@@ -16,6 +16,11 @@ def import_extra(module: str, *, extra: str, purpose: str) -> Any:
         return importlib.import_module(module)
     except ImportError as error:
         raise MissingExtraError(f"{purpose}: pip install 'curplus[{extra}]'.") from error
+
+
+def is_kind(thing: Any, package: str, name: str) -> bool:
+    """Whether ``thing`` is of the class ``name`` of a package, found out without importing the package."""
+    return any(kind.__name__ == name and kind.__module__.split(".")[0] == package for kind in type(thing).__mro__)
 
 
 def pyplot() -> Any:

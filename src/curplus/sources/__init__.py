@@ -1,25 +1,40 @@
 """Where a matrix comes from: one file per kind of source.
 
 A source is any object with ``shape``, ``dtype``, ``rows(index)``, ``columns(index)`` and ``entries(i, j)``.
-:func:`as_source` finds the right one for NumPy and array-API arrays, pandas frames and SciPy sparse matrices.
+:func:`as_source` finds the right one for NumPy and array-API arrays, tables of pandas, Polars and Arrow, SciPy sparse
+matrices, AnnData objects, and arrays of h5py, Zarr and Dask.
 """
 
 from .array import ArraySource
+from .chunked import ChunkedSource
 from .convert import as_source
+from .dask import DaskSource
 from .factored import FactoredSource
 from .file import open_source
+from .frames import FrameSource
 from .function import CallableSource
+from .hdf5 import hdf5_source
+from .mapped import MappedSource
 from .source import Source
 from .sparse import SparseSource
+from .striped import StripedSource
 from .table import TableSource
+from .zarr import zarr_source
 
 __all__ = [
     "ArraySource",
     "CallableSource",
+    "ChunkedSource",
+    "DaskSource",
     "FactoredSource",
+    "FrameSource",
+    "MappedSource",
     "Source",
     "SparseSource",
+    "StripedSource",
     "TableSource",
     "as_source",
+    "hdf5_source",
     "open_source",
+    "zarr_source",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from os import PathLike
 from typing import Any
 
@@ -13,10 +13,16 @@ import scipy.sparse
 from .._arrays import is_array_api_obj
 from .._validation import check_names
 from ..exceptions import InvalidArgumentError
+from .anndata import backed_sparse_source, is_anndata, is_backed_sparse, matrix_of
 from .array import ArraySource
+from .dask import DaskSource, is_dask
+from .frames import ArrowColumns, FrameSource, PolarsColumns, is_arrow, is_polars
+from .hdf5 import hdf5_source, is_hdf5
+from .mapped import MappedSource, is_large_map
 from .source import Source
 from .sparse import SparseSource
 from .table import TableSource, is_table
+from .zarr import is_zarr, zarr_source
 
 __all__ = ["as_source", "whole_matrix"]
 
@@ -28,8 +34,9 @@ def as_source(
 
     Parameters
     ----------
-    matrix : array, sparse matrix, DataFrame, nested list or source
-        What to read. A source is returned as it is.
+    matrix : array, sparse matrix, table, dataset in a file, nested list or source
+        What to read. A source is returned as it is. Known are arrays of NumPy and other array-API libraries, sparse
+        matrices of SciPy, tables of pandas, Polars and Arrow, AnnData objects, and arrays of h5py, Zarr and Dask.
     row_names, column_names : sequence, optional
         One name per row and per column, kept in the result. A DataFrame has its own.
 
@@ -62,18 +69,15 @@ def whole_matrix(matrix: Any) -> Any:
     source = as_source(matrix)
     if isinstance(source, SparseSource):
         return source.matrix.astype(source.dtype, copy=False)
-    if isinstance(source, ArraySource):
+    if isinstance(source, (ArraySource, MappedSource)):
         return source.matrix
     return source.rows(np.arange(source.shape[0]))
 
 
 def _wrap(matrix: Any) -> Source:
-    if is_table(matrix):
-        return TableSource(matrix)
-    if scipy.sparse.issparse(matrix):
-        return SparseSource(matrix)
-    if is_array_api_obj(matrix) or isinstance(matrix, (list, tuple, np.matrix)):
-        return ArraySource(matrix)
+    for recognised, make in KINDS:
+        if recognised(matrix):
+            return make(matrix)
     if isinstance(matrix, Source):
         return matrix
     if isinstance(matrix, (str, PathLike)):
@@ -84,5 +88,30 @@ def _wrap(matrix: Any) -> Source:
         raise InvalidArgumentError("a function alone has no shape. Give CallableSource(function, shape).")
     raise InvalidArgumentError(
         f"a {type(matrix).__name__} cannot be read as a matrix. Give a NumPy array, a pandas DataFrame, a SciPy "
-        "sparse matrix, a CallableSource, or an object with shape, dtype, rows, columns and entries."
+        "sparse matrix, an array of h5py, Zarr or Dask, a CallableSource, or an object with shape, dtype, rows, "
+        "columns and entries."
     )
+
+
+def _is_array(matrix: Any) -> bool:
+    return is_array_api_obj(matrix) or isinstance(matrix, (list, tuple, np.matrix))
+
+
+def _annotated(data: Any) -> Source:
+    return as_source(matrix_of(data), row_names=data.obs_names, column_names=data.var_names)
+
+
+#: How to tell a kind of matrix, without importing its library, and its source. The first that fits is taken.
+KINDS: tuple[tuple[Callable[[Any], bool], Callable[[Any], Source]], ...] = (
+    (is_table, TableSource),
+    (is_polars, lambda frame: FrameSource(PolarsColumns(frame))),
+    (is_arrow, lambda table: FrameSource(ArrowColumns(table))),
+    (is_anndata, _annotated),
+    (is_backed_sparse, backed_sparse_source),
+    (is_hdf5, hdf5_source),
+    (is_zarr, zarr_source),
+    (is_dask, DaskSource),
+    (scipy.sparse.issparse, SparseSource),
+    (is_large_map, MappedSource),
+    (_is_array, ArraySource),
+)

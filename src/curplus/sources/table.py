@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays import real_array
+from .._extras import is_kind
 from .._typing import IndexVector, Matrix, Names, Shape, Vector
 from .._validation import check_names
 from ..exceptions import InvalidArgumentError
@@ -16,9 +17,7 @@ __all__ = ["TableSource", "is_table"]
 
 def is_table(matrix: Any) -> bool:
     """Whether ``matrix`` is a pandas DataFrame, found out without importing pandas."""
-    return any(
-        kind.__name__ == "DataFrame" and kind.__module__.split(".")[0] == "pandas" for kind in type(matrix).__mro__
-    )
+    return is_kind(matrix, "pandas", "DataFrame")
 
 
 class TableSource:

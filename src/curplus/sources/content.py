@@ -1,0 +1,43 @@
+"""Which kind of file it is, by its first bytes: an ending may be missing, or wrong."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+__all__ = ["kind_by_content"]
+
+#: First bytes of a file, and the endings that it may have.
+FIRST_BYTES = (
+    (b"\x93NUMPY", (".npy",)),
+    (b"\x89HDF\r\n\x1a\n", (".h5", ".hdf5", ".h5ad")),
+    (b"PAR1", (".parquet",)),
+    (b"ARROW1", (".feather", ".arrow")),
+)
+ZARR_FILES = ("zarr.json", ".zarray", ".zgroup")
+
+
+def kind_by_content(path: Path, ending: str) -> str:
+    """The ending that a file should have; the one that it has, if that can be or if the content says nothing."""
+    if path.is_dir():
+        return ".zarr" if any((path / name).exists() for name in ZARR_FILES) else ending
+    if not path.is_file():
+        return ending
+    try:
+        with path.open("rb") as stream:
+            first = stream.read(8)
+    except OSError:  # whoever reads it next will say why
+        return ending
+    for start, endings in FIRST_BYTES:
+        if first.startswith(start):
+            return ending if ending in endings else endings[0]
+    return ".npz" if first.startswith(b"PK\x03\x04") and _has_arrays(path) else ending
+
+
+def _has_arrays(path: Path) -> bool:
+    """Whether an archive is one of NumPy; tables of office programs are archives as well."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return any(name.endswith(".npy") for name in archive.namelist())
+    except zipfile.BadZipFile:
+        return False

@@ -1,0 +1,83 @@
+"""A dataset of an HDF5 file, read through h5py, chunk by chunk as it is stored."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._extras import import_extra, is_kind
+from .._validation import check_two_dimensional
+from ..exceptions import SourceError
+from .anndata import open_anndata
+from .chunked import ChunkedSource
+from .striped import StripedSource
+
+__all__ = ["hdf5_source", "is_hdf5", "only_matrix", "open_hdf5"]
+
+
+def is_hdf5(matrix: Any) -> bool:
+    """Whether ``matrix`` is a dataset of h5py."""
+    return is_kind(matrix, "h5py", "Dataset")
+
+
+def hdf5_source(dataset: Any, **options: Any) -> ChunkedSource:
+    """A source of an open ``h5py.Dataset``.
+
+    Parameters
+    ----------
+    dataset : h5py.Dataset of shape (n, m)
+        In chunks, or row after row without chunks. Its file must stay open as long as the source is used.
+    **options
+        As for :class:`ChunkedSource`.
+    """
+    check_two_dimensional(dataset.shape or ())
+    options = {"dtype": dataset.dtype, **options}
+    if dataset.chunks is not None:
+        return ChunkedSource(_reader(dataset), dataset.shape, dataset.chunks, **options)
+    line_bytes = dataset.shape[1] * dataset.dtype.itemsize
+    return StripedSource(_reader(dataset), dataset.shape, line_bytes=line_bytes, **options)
+
+
+def _reader(dataset: Any) -> Any:
+    return lambda rows, columns: dataset[rows, columns]
+
+
+def open_hdf5(path: Path, dataset: str | None = None) -> Any:
+    """A dataset of a file: the one that is named, or the only one that is a matrix of numbers."""
+    h5py = import_extra("h5py", extra="hdf5", purpose="reading HDF5 files needs h5py")
+    file = h5py.File(path, mode="r")
+    if dataset is None and file.attrs.get("encoding-type") == "anndata":
+        file.close()
+        return open_anndata(path)
+    found: dict[str, Any] = {}
+    file.visititems(lambda name, item: found.update({name: item}) if isinstance(item, h5py.Dataset) else None)
+    return only_matrix(found, path, dataset)
+
+
+def only_matrix(arrays: dict[str, Any], path: Path, dataset: str | None) -> Any:
+    """Of the arrays in a file, by name: the one that is asked for, or the only matrix of numbers."""
+    if dataset is not None:
+        if dataset.strip("/") not in arrays:
+            raise SourceError(f"{path} has no dataset {dataset!r}. It holds {_listed(arrays)}.")
+        return arrays[dataset.strip("/")]
+    matrices = {name: array for name, array in arrays.items() if _is_matrix(array)}
+    if not matrices:
+        raise SourceError(f"{path} holds no matrix of real numbers. It holds {_listed(arrays)}.")
+    if len(matrices) > 1:
+        raise SourceError(
+            f"{path} holds {len(matrices)} matrices: {_listed(matrices)}. "
+            f"Say which: open_source(path, dataset={next(iter(matrices))!r})."
+        )
+    return next(iter(matrices.values()))
+
+
+def _listed(arrays: dict[str, Any], *, most: int = 20) -> str:
+    """Names, shapes and types of arrays."""
+    parts = [f"{name} of shape {array.shape}, {array.dtype}" for name, array in list(arrays.items())[:most]]
+    return "; ".join([*parts, *(["..."] if len(arrays) > most else [])]) or "no arrays"
+
+
+def _is_matrix(array: Any) -> bool:
+    return len(array.shape or ()) == 2 and np.dtype(array.dtype).kind in "biuf"
