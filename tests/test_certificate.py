@@ -136,7 +136,7 @@ def test_unequal_chances_are_accounted_for(low_rank, rng):
     [
         ("few", "rests on too few of the held-out entries"),
         ("spike", "rests on too few of the held-out entries: 1 in effect, and it takes 100"),
-        ("tail", r"fall off so slowly \(index 1.\d, below 2.5\)"),
+        ("tail", r"fall off so slowly \(index 1.\d\d, below 2.5\)"),
         ("given", "how the entries were chosen is not known"),
         ("zero", "all errors of the .* held-out entries are zero"),
     ],

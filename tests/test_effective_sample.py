@@ -51,7 +51,7 @@ def test_a_fair_average_is_trusted():
     [
         (np.ones(40), np.ones(9), BENIGN, "too few of the held-out entries: 40 in effect, and it takes 100"),
         (np.ones(200), np.append(np.ones(99), 50.0), BENIGN, "judged by the sampled rows, 8 in effect"),
-        (np.ones(200), np.ones(9), 1.7, r"fall off so slowly \(index 1.7, below 2.5\)"),
+        (np.ones(200), np.ones(9), 1.7, r"fall off so slowly \(index 1.70, below 2.5\)"),
         (np.zeros(200), np.ones(9), BENIGN, "all errors of the 200 held-out entries are zero"),
         (np.full(200, 1e-160), np.ones(9), BENIGN, "judged by the sampled rows, 0 in effect"),
     ],

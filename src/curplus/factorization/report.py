@@ -41,7 +41,7 @@ class Fact(NamedTuple):
     @property
     def text(self) -> str:
         """The value with its unit and reason."""
-        shown = f"{self.value:.3g}" if isinstance(self.value, float) else str(self.value)
+        shown = f"{self.value:.4g}" if isinstance(self.value, float) else str(self.value)
         if isinstance(self.value, bool):
             shown = "yes" if self.value else "no"
         reason = self.reason.replace("{axis}", self.axis)
