@@ -22,6 +22,7 @@ class Fact(NamedTuple):
     unit: str = ""
     reason: str = ""
     axis: str = ""  # "rows" or "columns", where the fact is about one of them
+    is_judgement: bool = False  # of this very approximation, so that it does not hold for a part of it
 
     @property
     def is_known(self) -> bool:

@@ -14,8 +14,9 @@ from .._validation import check_finite
 from ..exceptions import InvalidArgumentError
 from ..factorization import Core, Factorization
 from ..observation import Observation
+from ..observation.checks import check_observation
 from ..sources import Source, as_source
-from .method import Bases, approximation_of, check_observation, sampled_bases
+from .method import Bases, approximation_of, sampled_bases
 
 __all__ = ["CURFull", "cur_full"]
 

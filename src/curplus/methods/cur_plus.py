@@ -11,9 +11,10 @@ from .._typing import IndexVector, RandomState
 from .._validation import check_rank, check_share, random_generator
 from ..factorization import Factorization
 from ..observation import Observation
+from ..observation.checks import check_observation
 from ..observation.holdout import split_entries
 from ..solvers import SOLVERS, CoreSolver
-from .method import Bases, approximation_of, check_has_entries, check_observation, sampled_bases
+from .method import Bases, approximation_of, check_has_entries, sampled_bases
 from .notes import notes_on_core
 
 __all__ = ["CURPlus", "cur_plus"]

@@ -13,12 +13,12 @@ import numpy as np
 
 from .._typing import IndexVector, RandomState
 from .._validation import check_rank
-from ..exceptions import InvalidArgumentError, TooFewEntriesError
+from ..exceptions import TooFewEntriesError
 from ..factorization import Basis, Core, Fact, Factorization, FitReport, Provenance, leading_basis
 from ..observation import Observation
 from .notes import notes_on_bases
 
-__all__ = ["Bases", "Method", "approximation_of", "check_has_entries", "check_observation", "sampled_bases"]
+__all__ = ["Bases", "Method", "approximation_of", "check_has_entries", "sampled_bases"]
 
 
 @runtime_checkable
@@ -81,16 +81,6 @@ def approximation_of(
             report,
         ),
     )
-
-
-def check_observation(observation: Any, *, name: str = "observation") -> Observation:
-    """What a method works on."""
-    if not isinstance(observation, Observation):
-        raise InvalidArgumentError(
-            f"{name} is a {type(observation).__name__}. Give an Observation: observe(source, ...) or "
-            "acquire(source, ...) reads one."
-        )
-    return observation
 
 
 def check_has_entries(observation: Observation, method: str) -> None:

@@ -22,6 +22,7 @@ __all__ = [
     "check_chances",
     "check_design",
     "check_no_repeats",
+    "check_observation",
     "check_positive",
     "check_range",
     "check_repeated",
@@ -91,6 +92,18 @@ def check_shapes(observation: Observation) -> None:
                 f"{name} has shape {shape} but {index} has {len(getattr(observation, index))} positions of a {n} x {m} "
                 f"matrix, so it must have shape {expected}."
             )
+
+
+def check_observation(observation: Any, *, name: str = "observation") -> Observation:
+    """What a method works on."""
+    from .observation import Observation
+
+    if not isinstance(observation, Observation):
+        raise InvalidArgumentError(
+            f"{name} is a {type(observation).__name__}. Give an Observation: observe(source, ...) or "
+            "acquire(source, ...) reads one."
+        )
+    return observation
 
 
 def check_no_repeats(index: IndexVector, name: str) -> None:

@@ -13,21 +13,21 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-import scipy.sparse
-from scipy.sparse.linalg import svds
 
 from ..._arrays import array_namespace, float64, harmless_unit, to_device, to_numpy
 from ..._typing import IndexVector, RandomState
 from ..._validation import random_generator
 from ...exceptions import InvalidArgumentError
 from ...factorization import Factorization, Provenance, leading_basis
-from ...observation import Observation
+from ...observation import Entries, Observation
+from ...observation.checks import check_observation
 from ...observation.holdout import split_entries
-from ..method import check_observation
 from .als import alternate, measurements, solve_rows
 from .assemble import assemble, leading_part
 from .correction import corrected
 from .evidence import KEPT, squared_errors, standard_errors
+from .nuclear import chosen_threshold, low_rank_part, thresholds
+from .offsets import Offsets, additive_model
 from .rank import choose_rank
 from .report import fit_report
 from .skeleton import Skeleton, ridge_skeleton
@@ -44,9 +44,10 @@ def approximate(observation: Observation, rank: int | None = None, *, rng: Rando
     Parameters
     ----------
     observation : Observation
-        Rows, columns and entries, as many of each as there are; at least two of the three, or rows or columns alone.
+        Rows, columns and entries, as many of each as there are.
     rank : int, optional
-        Rank of the approximation; chosen from the singular values of the sampled rows and columns if left out.
+        Rank of the approximation; if left out, chosen from the singular values of the sampled rows and columns, or by
+        entries left out in turn where there are none.
     rng : None, int or numpy.random.Generator, default 0
         Decides which entries are set aside to check the approximation.
 
@@ -64,6 +65,11 @@ def approximate(observation: Observation, rank: int | None = None, *, rng: Rando
     3. Assemble: rows and columns as they were read, the prediction elsewhere; keep the leading ``rank`` directions.
     4. With at least ``rank * (n + m) / 2`` entries outside the sampled rows and columns, refine by alternating least
        squares.
+
+    Without rows and columns, steps 1 to 3 are replaced: a constant and offsets of rows and columns are fitted to the
+    entries, then a low-rank matrix to their residual. Its singular values are shrunk by a threshold, which entries left
+    out in turn choose. Without rows alone, the leading subspace of the columns is used, and the other factor is fitted
+    to the entries.
 
     Steps 2 and 4 are kept only if entries set aside are predicted better by more than two standard errors.
 
@@ -101,14 +107,16 @@ class CrossApproximation:
         sample = observation.divide(unit)
         rank = choose_rank(sample, self.rank)
         use, check = split_entries(sample, HOLDOUT, random_generator(rng), at_most=MOST_CHECKED)
-        start = (_from_rows_and_columns if sample.n_rows else _from_entries)(sample, rank.rank, use, check)
-        answer, refinement_z = _refined(start.approximation, sample, rank.rank, use, check)
+        build = _from_rows_and_columns if sample.n_rows else _from_columns if sample.n_columns else _from_values
+        start = build(sample, rank.rank, use, check)
+        answer, refinement_z = _refined(start.approximation, sample, use, check)
         used = start.used_entries or refinement_z > KEPT
         held_out = check if used else np.sort(np.concatenate([use, check]))
         report = fit_report(
             answer,
             rank,
             start.skeleton,
+            offsets=start.offsets,
             correction_z=start.correction_z,
             refinement_z=refinement_z,
             held_out=sample.entries.take(held_out),
@@ -118,6 +126,11 @@ class CrossApproximation:
         return _finished(answer, observation, unit, provenance)
 
 
+def residual_of(fit: Entries, entries: Entries) -> Entries:
+    """What is left of some entries by the additive model of others."""
+    return entries.with_values(entries.values - additive_model(fit).at(entries.i, entries.j))
+
+
 class Start(NamedTuple):
     """An approximation before it is refined."""
 
@@ -125,6 +138,7 @@ class Start(NamedTuple):
     skeleton: Skeleton | None  # None where there are no rows and columns to predict from
     correction_z: float  # by how many standard errors a core fitted to the entries did better; nan if not tried
     used_entries: bool  # whether the entries had a part in it
+    offsets: Offsets | None = None  # the additive model, where it had a part in it
 
 
 def _check_not_empty(observation: Observation) -> None:
@@ -140,10 +154,26 @@ def _from_rows_and_columns(sample: Observation, rank: int, use: IndexVector, che
     return Start(assemble(sample, G, rank), skeleton, z, z > KEPT or not math.isnan(skeleton.entry_ridge))
 
 
-def _from_entries(sample: Observation, rank: int, use: IndexVector, _check: IndexVector) -> Start:
-    """Without rows: from the columns' leading subspace, or the entries' own, and a fit of the other side to entries."""
-    build = _other_side if sample.n_columns else _from_scattered
-    return Start(build(sample, rank, use), None, math.nan, True)
+def _from_columns(sample: Observation, rank: int, use: IndexVector, _check: IndexVector) -> Start:
+    """Without rows: from the columns' leading subspace, and a fit of the other side to entries."""
+    return Start(_other_side(sample, rank, use), None, math.nan, True)
+
+
+def _from_values(sample: Observation, rank: int, use: IndexVector, _check: IndexVector) -> Start:
+    """Without rows and columns: offsets of rows and columns, and singular values of the rest shrunk by a threshold.
+
+    The factors are made on the host, by SciPy, and sent to the device of the entries.
+    """
+    entries = measurements(sample, use).entries
+    entries = entries.with_values(to_numpy(entries.values))
+    offsets = additive_model(entries)
+    residual = residual_of(entries, entries)
+    falling = thresholds(residual)
+    n_steps = chosen_threshold(entries, falling, residual_of, np.random.default_rng(0))
+    low_rank = low_rank_part(residual, falling[:n_steps])
+    left, right = (np.hstack(pair) for pair in zip(offsets.factors(), low_rank, strict=True))
+    like = sample.values
+    return Start(leading_part(to_device(left, like), to_device(right, like), rank), None, math.nan, True, offsets)
 
 
 def _other_side(sample: Observation, rank: int, use: IndexVector) -> Factorization:
@@ -158,30 +188,11 @@ def _other_side(sample: Observation, rank: int, use: IndexVector) -> Factorizati
     return assemble(sample, float64(basis.coefficients) @ V.T, rank)
 
 
-def _from_scattered(sample: Observation, rank: int, use: IndexVector) -> Factorization:
-    """Leading directions of the entries, zero where nothing was read, scaled up by the share that was.
-
-    SciPy finds them on the host: these are the only tall factors that are not made on the device of the sample.
-    """
-    n, m = sample.shape
-    entries = measurements(sample, use).entries
-    values = to_numpy(entries.values) * np.asarray(entries.weights)
-    filled = scipy.sparse.csr_array((values, (entries.i, entries.j)), shape=(n, m)) * (n * m / max(len(use), 1))
-    if not np.any(filled.data):
-        left, right = np.zeros((n, 1)), np.zeros((m, 1))
-    elif rank >= min(n, m) - 1:
-        left, right = filled.toarray(), np.eye(m)
-    else:
-        U, s, Vt = svds(filled, k=rank, random_state=0)
-        left, right = U * s, Vt.T
-    return leading_part(to_device(left, entries.values), to_device(right, entries.values), rank)
-
-
 def _refined(
-    start: Factorization, sample: Observation, rank: int, use: IndexVector, check: IndexVector
+    start: Factorization, sample: Observation, use: IndexVector, check: IndexVector
 ) -> tuple[Factorization, float]:
     """Alternating least squares, if there are entries enough and those set aside are predicted clearly better."""
-    if not (start.rank and len(check) and len(use) >= rank * sum(sample.shape) / 2):
+    if not (start.rank and len(check) and len(use) >= start.rank * sum(sample.shape) / 2):
         return start, math.nan
     refined = alternate(start, sample, use=use, check=check)
     at, weights = sample.entries.take(check), sample.entries.fit_weights[check]

@@ -9,10 +9,12 @@ from numpy.typing import NDArray
 
 from ..._arrays import array_namespace, is_numpy_array, numerical_rank, to_numpy
 from ..._validation import check_count
-from ...exceptions import InvalidArgumentError
 from ...observation import Observation
 
 __all__ = ["RankChoice", "choose_rank"]
+
+
+ASKED_FOR = "asked for"
 
 
 class RankChoice(NamedTuple):
@@ -26,11 +28,11 @@ class RankChoice(NamedTuple):
 def choose_rank(observation: Observation, rank: int | None) -> RankChoice:
     """The rank that was asked for; else from the singular values of the sampled columns and rows."""
     if rank is not None:
-        return RankChoice(check_count(rank, name="rank", at_least=1), "asked for")
+        return RankChoice(check_count(rank, name="rank", at_least=1), ASKED_FOR)
     samples = {"columns": observation.columns, "rows": observation.rows.T}
     spectra = {axis: _singular_values(x) for axis, x in samples.items() if x.shape[1]}
     if not spectra:
-        raise InvalidArgumentError("rank is needed where no rows and no columns were read. Give rank=...")
+        return RankChoice(min(observation.shape), "as many directions as entries left out in turn support")
     ranks = {axis: numerical_rank(s, samples[axis].shape) for axis, s in spectra.items()}
     deficient = [axis for axis, s in spectra.items() if ranks[axis] < len(s)]
     if deficient:

@@ -9,7 +9,8 @@ import numpy as np
 from ...factorization import Fact, Factorization, FitReport
 from ...observation import Entries
 from .evidence import KEPT, squared_errors, standard_errors
-from .rank import RankChoice
+from .offsets import Offsets
+from .rank import ASKED_FOR, RankChoice
 from .skeleton import Skeleton
 
 __all__ = ["fit_report"]
@@ -24,6 +25,7 @@ def fit_report(
     rank: RankChoice,
     skeleton: Skeleton | None,
     *,
+    offsets: Offsets | None,
     correction_z: float,
     refinement_z: float,
     held_out: Entries,
@@ -35,11 +37,12 @@ def fit_report(
         zero, now = squared_errors(None, held_out), squared_errors(approximation, held_out)
         against_zero = standard_errors(zero, now, held_out.fit_weights)
     why = rank.reason
-    if approximation.rank < rank.rank:
+    if approximation.rank < rank.rank and rank.reason == ASKED_FOR:
         why = f"{rank.rank} was {why}, but what was read has no more directions"
     return FitReport(
         (
             Fact("rank", approximation.rank, reason=why, axis=rank.axis),
+            *_offset_facts(offsets),
             Fact("row_ridge", skeleton.row_ridge, "ridge, by {axis}", RELATIVE, axis="rows"),
             Fact("column_ridge", skeleton.column_ridge, "ridge, by {axis}", RELATIVE, axis="columns"),
             Fact("entry_ridge", skeleton.entry_ridge, "ridge, by the entries", RELATIVE),
@@ -49,9 +52,25 @@ def fit_report(
             Fact("correction_z", correction_z, "core for the entries", BETTER, _outcome(correction_z)),
             Fact("refinement_z", refinement_z, "refinement", BETTER, _outcome(refinement_z)),
             Fact("refined", refinement_z > KEPT, "refined by alternating least squares"),
-            Fact("against_zero_z", against_zero, "against the zero matrix", BETTER),
-            Fact("verdict", _verdict(against_zero, skeleton.left_out_error, len(held_out))),
+            Fact("against_zero_z", against_zero, "against the zero matrix", BETTER, is_judgement=True),
+            Fact("verdict", _verdict(against_zero, skeleton.left_out_error, len(held_out)), is_judgement=True),
         )
+    )
+
+
+def _offset_facts(offsets: Offsets | None) -> tuple[Fact, ...]:
+    if offsets is None:
+        return ()
+    return (
+        Fact("constant", offsets.constant, unit="in the additive model"),
+        Fact("row_offsets", float(np.std(offsets.rows)), "offsets of {axis}", "(standard deviation)", axis="rows"),
+        Fact(
+            "column_offsets",
+            float(np.std(offsets.columns)),
+            "offsets of {axis}",
+            "(standard deviation)",
+            axis="columns",
+        ),
     )
 
 

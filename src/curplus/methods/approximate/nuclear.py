@@ -1,0 +1,156 @@
+r"""Low rank from scattered entries alone: singular values shrunk by a threshold.
+
+.. math:: \min_L \tfrac12 \sum_{(i,j) \in \Omega} w_{ij} (E_{ij} - L_{ij})^2 + \lambda \|L\|_*
+
+The problem is convex, so no start can lead astray, and a large threshold gives zero. Solutions are found for falling
+thresholds, each from the one before, as :math:`L = U V^\top` by alternating ridge regressions, for which
+:math:`\|L\|_* = \min \tfrac12 (\|U\|_F^2 + \|V\|_F^2)`. Entries left out in turn choose the threshold.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse
+from scipy.sparse.linalg import svds
+
+from ..._typing import FloatArray, IndexVector
+from ...observation import Entries
+from .als import Measurements, solve_rows
+
+__all__ = ["Factors", "chosen_threshold", "low_rank_part", "thresholds"]
+
+RATIO, STEPS = 0.75, 28  # each threshold is this fraction of the one before
+PATIENCE = 3  # thresholds without improvement before the search ends
+MOST_SWEEPS, STEADY = 10, 2e-3  # until the objective falls by less than this fraction
+WIDEST, NARROWEST = 60, 4  # directions; fewer where entries are few for them, or so many that they take long
+MOST_PRODUCTS = 4_000_000_000  # of entries and pairs of directions
+FOLDS, FEW_ENTRIES = 4, 20_000  # with more entries than a few, one fold is left out
+
+
+class Factors(NamedTuple):
+    """The matrix ``left @ right.T``."""
+
+    left: FloatArray  # (n, k)
+    right: FloatArray  # (m, k)
+
+    def at(self, i: IndexVector, j: IndexVector) -> FloatArray:
+        """Values at ``(i[t], j[t])``."""
+        values: FloatArray = np.vecdot(self.left[i], self.right[j])
+        return values
+
+
+def thresholds(entries: Entries) -> FloatArray:
+    """Falling thresholds; at the first, the solution is just not zero."""
+    return float(_leading(_matrix(entries), 1)[1][0]) * RATIO ** np.arange(1.0, STEPS + 1)
+
+
+def low_rank_part(entries: Entries, falling: FloatArray) -> Factors:
+    """The solution for the last of some falling thresholds; zero where there are none."""
+    solution = _zero(entries)
+    for solution in solutions(entries, falling):  # noqa: B007
+        pass
+    return solution
+
+
+def chosen_threshold(
+    entries: Entries, falling: FloatArray, residual_of: Callable[[Entries, Entries], Entries], rng: np.random.Generator
+) -> int:
+    """How many of the falling thresholds to go down, by entries left out in turn; 0 where none does better than zero.
+
+    ``residual_of(fit, entries)`` says what of some entries is left, once a model without low rank was fitted to others.
+    """
+    place = np.unique(entries.flat_index, return_inverse=True)[1]
+    fold = rng.permutation(int(place.max(initial=-1)) + 1)[place] % FOLDS
+    n_folds = FOLDS if len(entries) <= FEW_ENTRIES else 1
+    total = np.zeros(len(falling) + 1)
+    for k in range(n_folds):
+        fit, left_out = (entries.take(np.flatnonzero(x)) for x in (fold != k, fold == k))
+        if len(fit) and len(left_out):
+            total += _errors(residual_of(fit, fit), residual_of(fit, left_out), falling * math.sqrt(1 - 1 / FOLDS))
+    return int(np.argmin(total))
+
+
+def _errors(fit: Entries, left_out: Entries, falling: FloatArray) -> FloatArray:
+    """Sums of squares of what is left out, for no low rank and for each threshold; the last one holds from there on."""
+    weights, values = np.asarray(left_out.weights), np.asarray(left_out.values)
+    errors = [float(np.sum(weights * values**2))]
+    for solution in solutions(fit, falling):
+        errors.append(float(np.sum(weights * (values - solution.at(left_out.i, left_out.j)) ** 2)))
+        if len(errors) > PATIENCE and min(errors[-PATIENCE:]) > min(errors[:-PATIENCE]):
+            break
+    return np.array(errors + [max(errors[-1], min(errors))] * (len(falling) + 1 - len(errors)))
+
+
+def solutions(entries: Entries, falling: FloatArray) -> Iterator[Factors]:
+    """The solution for each of some falling thresholds."""
+    affordable = math.isqrt(MOST_PRODUCTS // max(len(entries), 1))
+    supported = 2 * len(entries) // sum(entries.shape)  # twice as many directions as there are unknowns for
+    widest = min(max(NARROWEST, min(affordable, supported)), WIDEST, *entries.shape)
+    by_rows = Measurements(*_nothing_whole(entries), entries)
+    by_columns = by_rows.T
+    now = _zero(entries)
+    for threshold in falling:
+        now = _with_new_directions(entries, now, threshold, widest)
+        before = math.inf
+        for _ in range(MOST_SWEEPS if now.left.shape[1] else 0):
+            left = solve_rows(by_rows, now.right, threshold)
+            now, s = _balanced(Factors(left, solve_rows(by_columns, left, threshold)))
+            rest = entries.values - now.at(entries.i, entries.j)
+            objective = 0.5 * float(np.sum(entries.weights * rest**2)) + threshold * float(np.sum(s))
+            if before - objective < STEADY * before:
+                break
+            before = objective
+        yield now
+
+
+def _with_new_directions(entries: Entries, now: Factors, threshold: float, widest: int) -> Factors:
+    """More directions where the gradient exceeds the threshold, as far as there is room."""
+    width = now.left.shape[1]
+    room = min(widest - width, max(2, width // 2))
+    if room <= 0:
+        return now
+    rest = entries.with_values(entries.values - now.at(entries.i, entries.j))
+    U, s, Vt = _leading(_matrix(rest), room)
+    new = s > threshold
+    root = np.sqrt(np.maximum(s[new] - threshold, 1e-3 * s[new]) / 2)
+    return Factors(np.hstack([now.left, U[:, new] * root]), np.hstack([now.right, Vt[new].T * root]))
+
+
+def _balanced(factors: Factors) -> tuple[Factors, FloatArray]:
+    """The same product with factors of equal size and orthogonal columns, and its singular values, zeros left out."""
+    (Ql, Rl), (Qr, Rr) = np.linalg.qr(factors.left), np.linalg.qr(factors.right)
+    P, s, Qt = np.linalg.svd(Rl @ Rr.T)
+    kept = s > 1e-6 * s.max(initial=0.0)
+    root = np.sqrt(s[kept])
+    return Factors(Ql @ P[:, kept] * root, Qr @ Qt[kept].T * root), s[kept]
+
+
+def _leading(matrix: Any, count: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Leading singular vectors and values of a sparse matrix."""
+    if not np.any(matrix.data):
+        return np.zeros((matrix.shape[0], count)), np.zeros(count), np.zeros((count, matrix.shape[1]))
+    if min(matrix.shape) <= max(32, 2 * count):
+        U, s, Vt = np.linalg.svd(matrix.toarray(), full_matrices=False)
+        return U[:, :count], s[:count], Vt[:count]
+    start = np.random.default_rng(0).standard_normal(min(matrix.shape))
+    U, s, Vt = svds(matrix, k=count, v0=start)
+    return U[:, ::-1], s[::-1], Vt[::-1]
+
+
+def _matrix(entries: Entries) -> Any:
+    values = entries.weights * entries.values
+    return scipy.sparse.csr_array((values, (entries.i, entries.j)), shape=entries.shape)
+
+
+def _zero(entries: Entries) -> Factors:
+    return Factors(np.zeros((entries.shape[0], 0)), np.zeros((entries.shape[1], 0)))
+
+
+def _nothing_whole(entries: Entries) -> tuple[IndexVector, FloatArray, IndexVector, FloatArray]:
+    """No row and no column that is known whole."""
+    (n, m), none = entries.shape, np.empty(0, dtype=np.int64)
+    return none, np.empty((0, m)), none, np.empty((n, 0))

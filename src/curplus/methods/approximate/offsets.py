@@ -1,0 +1,84 @@
+r"""The additive model: a constant, an offset for each row and one for each column.
+
+.. math:: M_{ij} \approx \mu + a_i + b_j
+
+An offset is shrunk towards zero by how little is known of its row: with k entries of noise :math:`\sigma^2` and offsets
+of variance :math:`\tau^2`, it is the sum of their residuals divided by :math:`k + \sigma^2 / \tau^2`. The three
+variances are found from the entries themselves, by the steps of an EM algorithm.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..._typing import FloatArray, IndexVector
+from ...observation import Entries
+
+__all__ = ["Offsets", "additive_model"]
+
+MOST_STEPS, STEADY = 100, 1e-4  # until no variance changes by more than this fraction
+NEGLIGIBLE = 1e-12  # of the variance of the entries, below which a variance counts as this
+
+
+class Offsets(NamedTuple):
+    """The matrix ``constant + rows[:, None] + columns``."""
+
+    constant: float
+    rows: FloatArray  # (n,)
+    columns: FloatArray  # (m,)
+    noise: float  # variance of an entry around it
+
+    def at(self, i: IndexVector, j: IndexVector) -> FloatArray:
+        """Values at ``(i[t], j[t])``."""
+        return self.constant + self.rows[i] + self.columns[j]
+
+    def factors(self) -> tuple[FloatArray, FloatArray]:
+        """Two factors, of shape (n, 2) and (m, 2), whose product it is."""
+        n, m = len(self.rows), len(self.columns)
+        return np.column_stack([self.constant + self.rows, np.ones(n)]), np.column_stack([np.ones(m), self.columns])
+
+
+def additive_model(entries: Entries) -> Offsets:
+    """The additive model of weighted entries; a row without entries has offset zero."""
+    values, weights = np.asarray(entries.values, dtype=np.float64), np.asarray(entries.weights)
+    constant = float(np.average(values, weights=weights)) if len(values) else 0.0
+    variance = float(np.average((values - constant) ** 2, weights=weights)) if len(values) else 0.0
+    sides = [
+        _Side(entries.i, entries.shape[0], weights, variance),
+        _Side(entries.j, entries.shape[1], weights, variance),
+    ]
+    if variance == 0:
+        return Offsets(constant, sides[0].offsets, sides[1].offsets, 0.0)
+    floor, noise, total = NEGLIGIBLE * variance, variance / 3, float(np.sum(weights))
+    for _ in range(MOST_STEPS):
+        before = (noise, *(side.variance for side in sides))
+        for side, other in (sides, sides[::-1]):
+            side.update(values - constant - other.offsets[other.index], noise, floor)
+        rest = values - sides[0].offsets[entries.i] - sides[1].offsets[entries.j]
+        constant = float(np.average(rest, weights=weights))
+        freedom = max(total - sides[0].freedom - sides[1].freedom, total / 10)
+        noise = max(float(np.sum(weights * (rest - constant) ** 2)) / freedom, floor)
+        now = (noise, *(side.variance for side in sides))
+        if all(abs(a / b - 1) < STEADY for a, b in zip(now, before, strict=True)):
+            break
+    return Offsets(constant, sides[0].offsets, sides[1].offsets, noise)
+
+
+class _Side:
+    """The offsets of the rows, or of the columns."""
+
+    def __init__(self, index: IndexVector, size: int, weights: FloatArray, variance: float) -> None:
+        self.index, self._weights = index, weights
+        self._known = np.bincount(index, weights, size)  # how much is known of each
+        self.offsets: FloatArray = np.zeros(size)
+        self.variance, self.freedom = variance / 3, 0.0
+
+    def update(self, residuals: FloatArray, noise: float, floor: float) -> None:
+        """Offsets for the residuals of the other side, and their variance."""
+        ridge = noise / self.variance
+        self.offsets = np.bincount(self.index, self._weights * residuals, len(self.offsets)) / (self._known + ridge)
+        spread = noise / (self._known + ridge)  # what is not known of each offset
+        self.freedom = float(np.sum(self._known / (self._known + ridge)))
+        self.variance = max(float(np.mean((self.offsets**2 + spread)[self._known > 0])), floor)
