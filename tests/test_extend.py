@@ -167,6 +167,12 @@ def test_a_subset_is_what_it_names(data, M, seed):
     assert seen.subset(columns=columns, rows=rows, entries=entries, design=seen.design).design == seen.design
 
 
+@pytest.mark.parametrize(("columns", "message"), [([0, 0], "more than once"), ([7], "out of range"), ([0.5], "dtype")])
+def test_a_subset_of_what_is_not_there_is_refused(columns, message):
+    with pytest.raises(InvalidArgumentError, match=message):
+        START.subset(columns=columns)
+
+
 def test_entries_chosen_by_their_values_no_longer_call_themselves_uniform(full_rank):
     seen = curplus.observe(full_rank((60, 50)), n_columns=5, n_rows=5, n_entries=1500, rng=0)
     small = np.abs(seen.values) < 1

@@ -130,6 +130,33 @@ def test_a_strategy_for_entries_may_be_anyones(full_rank):
     assert seen.design.entries == "adaptive"
 
 
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (lambda count: EntryDraws(np.arange(0), np.arange(0)), "was asked for EntryDraws of 10 positions"),
+        (lambda count: EntryDraws(np.arange(count + 3), np.arange(count + 3)), "was asked for EntryDraws of 10"),
+        (lambda count: (np.arange(count), np.arange(count)), "was asked for EntryDraws of 10"),
+        (lambda count: EntryDraws(np.full(count, 99), np.arange(count)), "is out of range"),
+    ],
+)
+def test_no_strategy_for_entries_can_break_the_totals(full_rank, draw, message):
+    class Broken:
+        def draw(self, observation, count, rng):
+            return draw(count)
+
+    with pytest.raises(InvalidArgumentError, match=message):
+        acquire(full_rank((50, 40)), n_columns=3, n_rows=3, n_entries=10, entry_strategy=Broken(), rng=0)
+
+
+def test_entries_of_somebody_elses_choice_do_not_call_themselves_uniform(full_rank):
+    class Diagonal:
+        def draw(self, observation, count, rng):
+            return EntryDraws(np.arange(count), np.arange(count))
+
+    seen = acquire(full_rank((50, 40)), n_columns=3, n_rows=3, n_entries=10, entry_strategy=Diagonal(), rng=0)
+    assert seen.design.entries == "adaptive"
+
+
 @pytest.mark.parametrize("seed", ["x", -1, 2.5])
 def test_what_cannot_be_a_seed_is_refused_in_words(seed):
     for call in (

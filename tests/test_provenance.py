@@ -116,7 +116,20 @@ def test_cur_full_is_judged_by_entries_only(noisy):
     assert "made from the whole matrix" in nothing.reason
 
 
+def test_options_that_are_numbers_of_numpy_are_saved_too(noisy, tmp_path):
+    approx = curplus.cur_plus(noisy[1], np.int64(4), holdout=np.float32(0.25))
+    approx.save(tmp_path / "approx.npz")
+    assert curplus.load(tmp_path / "approx.npz").provenance.method == CURPlus(4, "auto", 0.25)
+
+
 # Another observation
+
+
+def spoilt(seen):
+    """Values of which one, outside the rows and columns, is another."""
+    values = np.array(seen.values)
+    values[np.flatnonzero(seen.outside)[7]] += 1
+    return values
 
 
 @pytest.mark.parametrize(
@@ -125,6 +138,8 @@ def test_cur_full_is_judged_by_entries_only(noisy):
         (lambda M, seen: seen.subset(entries=np.arange(seen.n_entries)[::-1]), "positions of entries"),
         (lambda M, seen: seen.subset(entries=np.arange(2000), design=seen.design), "positions of entries"),
         (lambda M, seen: curplus.observe(M, n_columns=20, n_rows=70, n_entries=4000, rng=1), "columns, rows"),
+        (lambda M, seen: dataclasses.replace(seen, weights=np.linspace(1, 2, seen.n_entries)), "values of entries"),
+        (lambda M, seen: dataclasses.replace(seen, values=spoilt(seen)), "values of entries"),
         (lambda M, seen: curplus.observe(M + 1, n_columns=20, n_rows=70, n_entries=4000, rng=0), "values of entries"),
     ],
 )
@@ -193,6 +208,8 @@ def test_an_approximation_cannot_be_changed(noisy):
     for name in ("core", "provenance", "rank"):
         with pytest.raises((dataclasses.FrozenInstanceError, AttributeError)):
             setattr(approx, name, None)
+    with pytest.raises(ValueError, match="read-only"):
+        approx.core.Z[0, 0] = 5
 
 
 # The report
@@ -217,7 +234,9 @@ def test_rows_alone_are_reported_as_rows(full_rank):
 
 
 def test_a_cut_changes_the_rank_in_the_report(noisy):
-    assert curplus.approximate(noisy[1], 4).truncate(2).report["rank"].text == "2, cut from 4"
+    report = curplus.approximate(noisy[1], 4).truncate(2).report
+    assert report["rank"].text == "2, cut from 4"
+    assert "verdict" not in report.to_dict()  # it was about the approximation before the cut
 
 
 def test_what_a_fact_says_never_hides_it():
@@ -262,7 +281,20 @@ def test_swapped_arguments_are_named(noisy):
         curplus.certify(seen, approx)
     with pytest.raises(InvalidArgumentError, match=r"Give cur_full\(source, observation\)"):
         curplus.cur_full(seen, M)
-    for call in (curplus.approximate, lambda x: curplus.cur_plus(x, 3), curplus.cur_unbiased):
+    counts = {"n_columns": 2, "n_rows": 2, "n_entries": 2}
+    for call in (
+        lambda: curplus.observe(seen, **counts),
+        lambda: curplus.acquire(seen, **counts),
+        lambda: curplus.select_columns(seen, 2),
+        lambda: curplus.open_source(seen),
+    ):
+        with pytest.raises(InvalidArgumentError, match=r"holds what was read of a matrix\. Give the matrix itself"):
+            call()
+    with pytest.raises(InvalidArgumentError, match=r"start is a ndarray\. Give an Observation"):
+        curplus.acquire(M, **counts, start=M)
+    with pytest.raises(InvalidArgumentError, match=r"plan is a NoneType\. Give a SamplePlan"):
+        curplus.read(M, None)
+    for call in (curplus.approximate, lambda x: curplus.cur_plus(x, 3), lambda x: curplus.propose(x, **counts)):
         with pytest.raises(InvalidArgumentError, match=r"observation is a ndarray\. Give an Observation"):
             call(M)
 

@@ -65,3 +65,12 @@ def test_a_plan_for_another_matrix_is_refused():
     plan = curplus.observation.uniform_plan((5, 4), n_columns=1, n_rows=1, n_entries=1, rng=0)
     with pytest.raises(InvalidArgumentError, match=r"the plan is for a matrix of shape \(5, 4\) and the source"):
         read(np.ones((4, 5)), plan)
+
+
+@pytest.mark.parametrize("known", [None, curplus.Observation(shape=(2, 2))])
+def test_a_plan_may_be_lists_and_is_checked(known):
+    M = np.arange(4.0).reshape(2, 2)
+    seen = read(M, curplus.SamplePlan((2, 2), [1], [0], [1], [0]), known=known)
+    np.testing.assert_array_equal(seen.values, [2.0])
+    with pytest.raises(InvalidArgumentError, match=r"column_index\[0\]=5 is out of range"):
+        read(M, curplus.SamplePlan((2, 2), [5], [0], [], []), known=known)

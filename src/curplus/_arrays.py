@@ -37,6 +37,7 @@ __all__ = [
     "numerical_rank",
     "one_type",
     "power_of_two",
+    "read_only",
     "real_array",
     "rounding_unit",
     "scatter_rows",
@@ -103,6 +104,15 @@ def one_type(parts: dict[str, tuple[Any, tuple[int, ...]]]) -> list[Array]:
         else xp.zeros(shape, dtype=dtype, device=device(next(iter(given.values()))))
         for name, (_, shape) in parts.items()
     ]
+
+
+def read_only(value: Any) -> Any:
+    """A view of a NumPy array that cannot be written to; anything else as it is."""
+    if not isinstance(value, np.ndarray):
+        return value
+    view = value.view()
+    view.flags.writeable = False
+    return view
 
 
 def host_array(values: Any, *, name: str) -> np.ndarray[Any, Any]:

@@ -12,6 +12,7 @@ from typing import Any
 from .._typing import RandomState
 from ..exceptions import CURPlusError, InconsistentObservationError, InvalidArgumentError, SourceError
 from ..observation import Observation, SamplePlan, read
+from ..observation.checks import check_observation
 from ..observation.plan import UNIFORM, check_counts
 from ..sources import Source, as_source
 from .entry_strategies import EntryStrategy
@@ -147,7 +148,7 @@ def _begin(source: Source, start: Observation | None, n_entries: int) -> Observa
     nothing = read(source, SamplePlan(shape, NO_INDEX, NO_INDEX, NO_INDEX, NO_INDEX, design=UNIFORM))
     if start is None:
         return nothing
-    if start.shape != shape:
+    if check_observation(start, name="start").shape != shape:
         raise InvalidArgumentError(
             f"start is of a matrix of shape {start.shape} but the source has shape {shape}. Give the same matrix."
         )

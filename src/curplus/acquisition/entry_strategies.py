@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, runtime_checkable
+from numbers import Real
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -25,7 +26,8 @@ class EntryDraws(NamedTuple):
 
     i: IndexVector  # (n_entries,)
     j: IndexVector
-    probabilities: Vector | None = None  # chance of each position in one draw, None if all were alike
+    probabilities: Vector | None = None  # chance of each position in one draw, where it is known
+    uniform: bool = False  # whether all positions had the same chance
 
 
 @runtime_checkable
@@ -45,7 +47,7 @@ class UniformEntries:
         entries = observation.entries
         known = np.unique(entries.flat_index) if entries.probabilities is None else entries.flat_index[:0]
         flat = distinct_others(rng, n * m, count, known)
-        return EntryDraws(flat // m, flat % m)
+        return EntryDraws(flat // m, flat % m, uniform=True)
 
 
 @dataclass(frozen=True)
@@ -72,8 +74,9 @@ class ProductLeverage:
     def __post_init__(self) -> None:
         if self.rank is not None:
             check_count(self.rank, name="rank", at_least=1)
-        if not 0.0 <= self.uniform_share <= 1.0:
-            raise InvalidArgumentError(f"uniform_share={self.uniform_share!r} is not a share. Give a number in [0, 1].")
+        share: Any = self.uniform_share
+        if not isinstance(share, Real) or not 0.0 <= float(share) <= 1.0:
+            raise InvalidArgumentError(f"uniform_share={share!r} is not a share. Give a number in [0, 1].")
 
     def draw(self, observation: Observation, count: int, rng: np.random.Generator) -> EntryDraws:
         n, m = observation.shape

@@ -13,12 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._typing import IndexVector, RandomState
-from .._validation import check_count, random_generator
+from .._validation import check_count, check_index, random_generator
 from ..exceptions import InvalidArgumentError
 from ..observation import Observation, SampleCounts, SamplePlan, SamplingDesign, uniform_plan
+from ..observation.checks import check_observation
 from ..observation.plan import UNIFORM, check_counts, distinct_others
 from .choice import ENTRY_STRATEGIES, STRATEGIES
-from .entry_strategies import EntryStrategy
+from .entry_strategies import EntryDraws, EntryStrategy
 from .strategies import Candidates, Strategy, scaled
 
 __all__ = ["propose", "seed_of"]
@@ -71,6 +72,7 @@ def propose(
     >>> seen
     <Observation of a 60 x 40 matrix: 6 columns, 8 rows, 50 entries, float64>
     """
+    check_observation(observation)
     goal = _check_totals(observation, check_counts(observation.shape, n_columns, n_rows, n_entries), symmetric)
     chooser, drawer = _resolved(strategy, entry_strategy)
     seed = seed_of(rng)
@@ -145,14 +147,18 @@ def _rows_or_columns(
 
 
 def _entries(observation: Observation, count: int, strategy: EntryStrategy, rng: np.random.Generator) -> SamplePlan:
-    draws = strategy.draw(observation, count, rng)
-    word = "uniform" if draws.probabilities is None else "adaptive"
+    draws: Any = strategy.draw(observation, count, rng)
+    if not isinstance(draws, EntryDraws) or not len(draws.i) == len(draws.j) == count:
+        raise InvalidArgumentError(f"{strategy!r} was asked for EntryDraws of {count} positions, and drew {draws!r}.")
+    n, m = observation.shape
+    i, j = check_index(draws.i, n, name="i"), check_index(draws.j, m, name="j")
+    word = "uniform" if draws.uniform else "adaptive"
     return SamplePlan(
         observation.shape,
         NO_INDEX,
         NO_INDEX,
-        draws.i,
-        draws.j,
+        i,
+        j,
         draws.probabilities,
         SamplingDesign("uniform", "uniform", word),
         (f"{count} entries drawn by {strategy!r}",),

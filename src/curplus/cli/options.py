@@ -12,6 +12,7 @@ from .._files import check_destination
 from .._typing import Shape
 from .._validation import check_count
 from ..observation import SampleCounts, default_counts
+from ..sources.file import READERS
 
 __all__ = ["Check", "Columns", "Entries", "MatrixFile", "Out", "Rows", "Seed", "check_seed", "check_writable", "counts"]
 
@@ -40,7 +41,7 @@ def counts(shape: Shape, rank: int | None, columns: int | None, rows: int | None
     )
 
 
-MatrixFile = Annotated[Path, typer.Argument(help="A .npy, .npz (sparse), .csv or .tsv file.")]
+MatrixFile = Annotated[Path, typer.Argument(help=f"A file: {', '.join(READERS)}.")]
 Columns = Annotated[int | None, typer.Option(help="How many columns to read; 5 x rank or all if left out.")]
 Rows = Annotated[int | None, typer.Option(help="How many rows to read; 5 x rank or all if left out.")]
 Entries = Annotated[int | None, typer.Option(help="How many entries to read; 20 x rank^2 or all if left out.")]

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .._arrays import array_namespace, blocks, device, is_array_api_obj, is_numpy_array, take, to_device
+from .._arrays import array_namespace, blocks, device, is_array_api_obj, is_numpy_array, read_only, take, to_device
 from .._files import write_file
 from .._typing import IndexVector, Matrix, Names, Shape, Vector
 from .._validation import check_count, check_index
@@ -69,6 +69,9 @@ class Factorization:
 
     def __post_init__(self) -> None:
         assert self.core.Z.shape == (self.left.rank, self.right.rank)
+        for name, basis in (("left", self.left), ("right", self.right)):
+            object.__setattr__(self, name, basis._replace(vectors=read_only(basis.vectors)))
+        object.__setattr__(self, "core", self.core._replace(Z=read_only(self.core.Z)))
 
     @property
     def shape(self) -> Shape:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass, field
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -79,6 +80,7 @@ class Provenance:
         facts = tuple(
             fact._replace(value=rank, reason=f"cut from {fact.value}") if fact.name == "rank" else fact
             for fact in self.report.facts
+            if not fact.is_judgement
         )
         method = None if self.method is None else Truncated(self.method, rank)
         return dataclasses.replace(self, method=method, report=FitReport(facts))
@@ -93,8 +95,12 @@ def method_record(method: Any) -> dict[str, Any] | None:
 
 
 def _record(value: Any) -> Any:
-    if value is None or isinstance(value, (bool, int, float, str)):
+    if value is None or isinstance(value, (bool, str)):
         return value
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real):
+        return float(value)
     if isinstance(value, (tuple, list)):
         return [_record(item) for item in value]
     if dataclasses.is_dataclass(value) and not isinstance(value, type):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from .._arrays import gather, take, to_numpy
+from .._arrays import gather, to_numpy
 from .._typing import IndexVector, Vector
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Fingerprint", "fingerprint"]
 
-PROBES = 64  # values of each part that are looked at; a whole part may lie on another device
+PROBES = 1024  # values of the columns and rows that are looked at; a whole part may lie on another device
 
 
 class Fingerprint(NamedTuple):
@@ -34,18 +34,18 @@ class Fingerprint(NamedTuple):
 
 
 def fingerprint(observation: Observation) -> Fingerprint:
-    """All positions, and up to 64 values of the columns, rows and entries each."""
+    """All positions and entries, with their weights and chances, and some values of the columns and rows."""
     o = observation
     n, m = o.shape
     column, down = _spread(o.n_columns), _spread(n, o.n_columns)
     row, along = _spread(o.n_rows), _spread(m, o.n_rows)
-    some = np.linspace(0, max(o.n_entries - 1, 0), min(PROBES, o.n_entries)).astype(np.int64)
+    more = [x for x in (o.probabilities, o.weights) if x is not None]
     return Fingerprint(
         _digest(n, o.column_index, to_numpy(gather(o.columns, down, column))),
         _digest(m, o.row_index, to_numpy(gather(o.rows, row, along))),
         _digest(n, o.i),
         _digest(m, o.j),
-        _digest(o.n_entries, to_numpy(take(o.values, some, axis=0))),
+        _digest(o.n_entries, to_numpy(o.values), *more),
     )
 
 

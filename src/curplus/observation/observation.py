@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arrays import index_table, one_type, take
+from .._arrays import index_table, one_type, read_only, take
 from .._files import write_file
 from .._typing import IndexVector, Matrix, Names, Shape, Vector
 from .._validation import check_index, check_names, check_shape
@@ -244,13 +244,13 @@ class Observation:
         """
         changes: dict[str, Any] = {}
         if columns is not None:
-            keep = np.arange(self.n_columns)[columns]
+            keep = _positions(columns, self.n_columns, "columns")
             changes |= {"column_index": self.column_index[keep], "columns": take(self.columns, keep, axis=1)}
         if rows is not None:
-            keep = np.arange(self.n_rows)[rows]
+            keep = _positions(rows, self.n_rows, "rows")
             changes |= {"row_index": self.row_index[keep], "rows": take(self.rows, keep, axis=0)}
         if entries is not None:
-            some = self.entries.take(np.arange(self.n_entries)[entries])
+            some = self.entries.take(_positions(entries, self.n_entries, "entries", repeats=True))
             changes |= {name: getattr(some, name) for name in ("i", "j", "values", "probabilities", "weights")}
         kept = self._replaced(**changes)
         how = self.design if design is None else SamplingDesign(*check_design(design))
@@ -280,7 +280,8 @@ class Observation:
         InvalidArgumentError
             If the shapes or the array libraries differ, or only one of the two has weights for its entries.
         InconsistentObservationError
-            If a position was read twice with different values.
+            If a row or column of one and anything of the other have different values at one position. Records of
+            entries may differ: they are separate measurements.
 
         Examples
         --------
@@ -327,17 +328,20 @@ class Observation:
 
     def _set(self, **values: Any) -> None:
         for name, value in values.items():
-            object.__setattr__(self, name, _read_only(value))
+            object.__setattr__(self, name, read_only(value))
+
+
+def _positions(chosen: Any, size: int, name: str, *, repeats: bool = False) -> IndexVector:
+    """Positions in ``range(size)``, from positions or truth values."""
+    chosen = np.asarray(chosen)
+    if chosen.dtype == bool and chosen.shape == (size,):
+        chosen = np.flatnonzero(chosen)
+    index = check_index(chosen, size, name=name)
+    if not repeats:
+        check_no_repeats(index, name)
+    return index
 
 
 def _counted(count: int, noun: str) -> str:
     plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
     return f"{count} {noun if count == 1 else plural}"
-
-
-def _read_only(value: Any) -> Any:
-    if not isinstance(value, np.ndarray):
-        return value
-    view = value.view()
-    view.flags.writeable = False
-    return view

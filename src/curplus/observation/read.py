@@ -13,6 +13,7 @@ import numpy as np
 
 from .._arrays import concatenate, gather, index_table, take
 from .._typing import IndexVector, Matrix, RandomState, Vector
+from .._validation import check_index, check_shape
 from ..exceptions import InvalidArgumentError
 from ..sources import Source, as_source
 from .observation import Observation
@@ -73,7 +74,7 @@ def read(source: Any, plan: SamplePlan, *, known: Observation | None = None) -> 
     Observation
         What the plan names and nothing else: ``known.extend`` joins it to what was known.
     """
-    source = as_source(source)
+    source, plan = as_source(source), _checked(plan)
     if tuple(source.shape) != tuple(plan.shape):
         raise InvalidArgumentError(
             f"the plan is for a matrix of shape {tuple(plan.shape)} and the source has shape {tuple(source.shape)}. "
@@ -96,6 +97,20 @@ def read(source: Any, plan: SamplePlan, *, known: Observation | None = None) -> 
         row_names=getattr(source, "row_names", None),
         column_names=getattr(source, "column_names", None),
         design=plan.design,
+    )
+
+
+def _checked(plan: Any) -> SamplePlan:
+    """A plan whose positions are within its shape."""
+    if not isinstance(plan, SamplePlan):
+        raise InvalidArgumentError(f"plan is a {type(plan).__name__}. Give a SamplePlan, as propose makes one.")
+    n, m = check_shape(plan.shape)
+    return plan._replace(
+        shape=(n, m),
+        column_index=check_index(plan.column_index, m, name="column_index"),
+        row_index=check_index(plan.row_index, n, name="row_index"),
+        i=check_index(plan.i, n, name="i"),
+        j=check_index(plan.j, m, name="j"),
     )
 
 

@@ -79,6 +79,10 @@ def _wrap(matrix: Any) -> Source:
         if recognised(matrix):
             return make(matrix)
     if isinstance(matrix, Source):
+        if not callable(matrix.rows):
+            raise InvalidArgumentError(
+                f"a {type(matrix).__name__} holds what was read of a matrix. Give the matrix itself."
+            )
         return matrix
     if isinstance(matrix, (str, PathLike)):
         raise InvalidArgumentError(
