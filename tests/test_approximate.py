@@ -207,7 +207,7 @@ def test_beats_cur_plus_and_comes_close_to_cur_full_on_dexter(data_dir):
 
 
 def test_as_many_lines_as_directions_and_a_few_entries_are_not_worse_than_nothing():
-    """Without entries the crossing would be inverted as it is, and the answer be far off."""
+    """Without entries the crossing would be inverted as it is, and the approximation be far off."""
     M = curplus.datasets.make_spectrum((300, 200), 1 / np.arange(1, 201), rng=0).to_array()
     for seed in range(5):
         seen = curplus.observe(M, n_columns=8, n_rows=8, n_entries=64, rng=seed)

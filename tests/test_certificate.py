@@ -17,7 +17,7 @@ def without_method(approx, held_out):
 
 @pytest.fixture
 def noisy(low_rank, rng):
-    """Factory: a low-rank matrix under noise, what was seen of it, and the answer."""
+    """Factory: a low-rank matrix under noise, what was seen of it, and the approximation."""
 
     def make(n_entries=2000, noise=0.3, seed=0, **lines):
         M = low_rank((300, 200), 4) + noise * rng.standard_normal((300, 200))
@@ -87,7 +87,7 @@ def test_entries_used_in_the_fit_never_count_in_the_estimate(noisy):
     plus = curplus.certify(without_method(curplus.cur_plus(seen, 4), np.empty(0, dtype=np.int64)), seen)
     assert math.isnan(plus.error)
     assert plus.interval is None
-    assert "no entry was kept out of the fit; how the answer was made is not known" in plus.reason
+    assert "no entry was kept out of the fit; how the approximation was made is not known" in plus.reason
 
 
 def test_cur_full_is_judged_by_all_entries(noisy):

@@ -195,7 +195,7 @@ def test_an_unknown_method_loads_without_the_power_to_fit_again(noisy, tmp_path)
     back = curplus.load(tmp_path / "approx.npz")
     np.testing.assert_array_equal(back.to_array(), approx.to_array())
     assert back.provenance.method is None
-    assert "how the answer was made is not known" in curplus.certify(back, seen).reason
+    assert "how the approximation was made is not known" in curplus.certify(back, seen).reason
 
 
 def test_a_method_that_needs_more_rows_than_are_left_says_so(full_rank):

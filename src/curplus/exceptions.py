@@ -8,7 +8,7 @@
     │   ├── TooFewEntriesError                  the core is not determined by the entries
     │   └── InconsistentObservationError        two readings of one place disagree
     ├── SourceError                             the matrix could not be read
-    ├── SpanError                               the answer is not made of sampled columns and rows
+    ├── SpanError                               the approximation is not made of sampled columns and rows
     ├── FileFormatError                         a saved file is damaged or not ours
     └── MissingExtraError (ImportError)         an optional dependency is not installed
 
@@ -67,7 +67,7 @@ class SourceError(CURPlusError):
 
 
 class SpanError(CURPlusError):
-    """The answer does not lie in the span of the sampled columns and rows."""
+    """The approximation does not lie in the span of the sampled columns and rows."""
 
 
 class FileFormatError(CURPlusError):

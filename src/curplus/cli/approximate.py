@@ -18,7 +18,7 @@ __all__ = ["approximate"]
 
 Rank = Annotated[
     int | None,
-    typer.Option(help=f"Rank of the answer; if left out, the data decide, and the counts are those of {DEFAULT_RANK}."),
+    typer.Option(help=f"Target rank; if left out, the data decide, and the counts are those of {DEFAULT_RANK}."),
 ]
 
 

@@ -1,4 +1,4 @@
-"""How the verbs that approximate a matrix end: describe the answer, compare it with the whole matrix, save it."""
+"""How the verbs that approximate a matrix end: describe the result, compare it with the whole matrix, save it."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ __all__ = ["compare", "finish"]
 
 
 def finish(approx: Factorization, observation: Observation, source: Source, *, check: bool, out: Path | None) -> None:
-    """Describe an answer, and compare it with the whole matrix and save it where that is asked for."""
+    """Describe an approximation, and compare it with the whole matrix and save it where that is asked for."""
     show.answer(approx, observation)
     if check:
-        rank = max(approx.rank, 1)  # of zeros alone, the answer has rank 0
+        rank = max(approx.rank, 1)  # of zeros alone, the approximation has rank 0
         with show.working("reading the whole matrix"):
             best = cur_full(source, observation).truncate(rank)
             target = metrics.ReferenceMatrix(whole_matrix(source))

@@ -49,4 +49,4 @@ Seed = Annotated[int, typer.Option(callback=check_seed, help="Seed of all that i
 Out = Annotated[
     Path | None, typer.Option(callback=check_writable, help="Save the result here, to be read with curplus.load.")
 ]
-Check = Annotated[bool, typer.Option(help="Read the whole matrix and say how far off the answer is.")]
+Check = Annotated[bool, typer.Option(help="Read the whole matrix and say how far off the approximation is.")]

@@ -197,16 +197,16 @@ def _by_entries(residual: Residual) -> Estimate:
 def _design_of_entries(observation: Observation) -> str:
     if observation.design.entries == "uniform" or observation.probabilities is not None:
         return ""
-    return "how the entries were chosen is not known, so they may not speak for the rest (observe draws uniformly)"
+    return "how the entries were chosen is not known, so they may not represent the rest (observe draws uniformly)"
 
 
 def _by_rows(residual: Residual) -> Estimate:
     """From sampled rows, each predicted by a fit that did not have it."""
     observation, method = residual.observation, residual.approximation.provenance.method
     if method is None:
-        return _none("how the answer was made is not known, so it cannot be made again without some of its rows")
+        return _none("how the approximation was made is not known, so it cannot be made again without some of its rows")
     if method.sees_whole_matrix:
-        return _none("the answer was made from the whole matrix, so leaving rows out says nothing of it")
+        return _none("the approximation was made from the whole matrix, so leaving rows out says nothing of it")
     if observation.design.rows != "uniform":
         return _none("the rows were not drawn uniformly, so leaving them out says nothing of the others")
     if observation.n_rows < 2 or not observation.n_columns:
@@ -214,7 +214,7 @@ def _by_rows(residual: Residual) -> Estimate:
     try:
         errors = _left_out_errors(observation, method) / residual.unit
     except InvalidArgumentError as error:
-        return _none(f"with a tenth of its rows left out, the answer cannot be made again: {error}")
+        return _none(f"with a tenth of its rows left out, the approximation cannot be made again: {error}")
     xp = array_namespace(errors)
     squares = to_numpy(xp.sum(errors**2, axis=1))
     unread, width = observation.shape[0] - observation.n_rows, errors.shape[1]
@@ -257,8 +257,8 @@ def _check(approximation: Any, observation: Any, level: Any) -> None:
         raise InvalidArgumentError(f"level={level!r} is not a confidence. Give a number between 0 and 1, such as 0.95.")
     if approximation.shape != observation.shape:
         raise InvalidArgumentError(
-            f"the answer has shape {approximation.shape} and the observation {observation.shape}. "
-            "Give the observation that the answer was computed from."
+            f"the approximation has shape {approximation.shape} and the observation {observation.shape}. "
+            "Give the observation that the approximation was computed from."
         )
     made_from = approximation.provenance.fingerprint
     if made_from is not None and made_from != observation.fingerprint:

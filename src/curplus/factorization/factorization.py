@@ -214,8 +214,8 @@ class Factorization:
         left, right = self.left, self.right
         if left.coefficients is None or right.coefficients is None or right.sample is None:
             raise SpanError(
-                "this answer does not lie in the span of the sampled columns and rows, so it has no C U R form. "
-                "Use .svd(), or ask cur_plus for an answer that has one."
+                "this approximation does not lie in the span of the sampled columns and rows, so it has no C U R form. "
+                "Use .svd(), or ask cur_plus for an approximation that has one."
             )
         U = left.coefficients @ self.core.Z @ right.coefficients.T
         return CURForm(left.sample, U, right.sample.T, self.column_index, self.row_index)

@@ -34,10 +34,10 @@ def cur_plus(
     rank : int
         Target rank :math:`r`: how many leading directions of the sampled columns and rows to use.
     solver : str or solver object, default "auto"
-        How to solve for Z: a name in :data:`curplus.solvers.SOLVERS`, or an object. The answer does not depend on it.
+        How to solve for Z: a name in :data:`curplus.solvers.SOLVERS`, or an object. The result does not depend on it.
     holdout : float, default 0
         Share of the entries outside the sampled rows and columns that is kept out of the fit, so that
-        :func:`curplus.certify` can judge the answer by them.
+        :func:`curplus.certify` can judge the approximation by them.
 
     Returns
     -------

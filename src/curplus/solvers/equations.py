@@ -4,7 +4,7 @@ Eq. (opt) of the paper asks for the core Z that fits :math:`(\hat U Z \hat V^\to
 :math:`(i, j) \in \Omega`. This module holds that system, :math:`\mathcal A(Z) = b`, and never forms its matrix unless
 it is asked to. Both sides carry the factor :math:`\sqrt{nm/|\Omega|}`, which makes the expected Gram matrix the
 identity, and the right-hand side is scaled to magnitude one. Everything is in float64: the system is small, and its
-digits decide those of the answer.
+digits decide those of the approximation.
 """
 
 from __future__ import annotations

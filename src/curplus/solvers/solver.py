@@ -35,7 +35,7 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True)
 class Solver:
-    """What all solvers share: set up the equations, check their number, measure the answer."""
+    """What all solvers share: set up the equations, check their number, measure the approximation."""
 
     ridge: float = 0.0
     tol: float = 1e-13
@@ -86,7 +86,7 @@ def _check_enough(shape: tuple[int, int], n_entries: int) -> None:
         instead = f"lower rank to {lower}, " if lower else ""
         raise TooFewEntriesError(
             f"the core has {needed} unknowns ({shape[0]} x {shape[1]}) but only {n_entries} entries were observed, so "
-            f"Z is not unique. Observe at least {needed} entries, {instead}or ask for one answer with "
+            f"Z is not unique. Observe at least {needed} entries, {instead}or ask for one solution with "
             "solver=MinimumNorm()."
         )
 
