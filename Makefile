@@ -29,7 +29,7 @@ demo: .venv/ready            ## approximate a photograph from a few of its rows,
 test: .venv/ready            ## run the tests
 	$(BIN)/python -m pytest -n 2
 
-stress: .venv/ready          ## the long forms of the tests: 2,000 examples each, 200 draws
+stress: .venv/ready          ## the long forms of the tests: 500 examples each, 200 draws
 	CURPLUS_STRESS=1 $(BIN)/python -m pytest -n 2
 
 test-lowest: .venv-lowest/ready  ## run the tests with the lowest versions that pyproject.toml allows

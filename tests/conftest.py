@@ -10,7 +10,7 @@ from hypothesis import settings
 
 settings.register_profile("curplus", deadline=None)
 settings.register_profile("curplus-ci", deadline=None, derandomize=True, print_blob=True)
-settings.register_profile("curplus-stress", deadline=None, max_examples=2000, print_blob=True)
+settings.register_profile("curplus-stress", deadline=None, max_examples=500, print_blob=True)
 
 STRESS = bool(os.environ.get("CURPLUS_STRESS"))  # the long forms of the checks: make stress
 settings.load_profile("curplus-stress" if STRESS else "curplus-ci" if os.environ.get("CI") else "curplus")
