@@ -113,11 +113,10 @@ def test_what_was_saved_comes_back_bit_for_bit(saved, kind, tmp_path):
     path = tmp_path / "saved"  # the name is kept as it is: no suffix is added
     saved.save(path)
     assert [file.name for file in tmp_path.iterdir()] == ["saved"]
-    for load in [curplus.load]:
-        for name in (path, str(path)):
-            back = load(name)
-            assert type(back) is KINDS[kind]
-            assert state(back) == state(saved)
+    for name in (path, str(path)):
+        back = curplus.load(name)
+        assert type(back) is KINDS[kind]
+        assert state(back) == state(saved)
 
 
 def test_an_answer_without_sample_or_names_comes_back(tmp_path):
@@ -156,9 +155,8 @@ def test_a_saved_file_holds_no_pickle(members):
 
 
 def test_a_missing_file_is_a_missing_file(tmp_path, kind):
-    for load in [curplus.load]:
-        with pytest.raises(FileNotFoundError, match=r"nowhere\.npz"):
-            load(tmp_path / "nowhere.npz")
+    with pytest.raises(FileNotFoundError, match=r"nowhere\.npz"):
+        curplus.load(tmp_path / "nowhere.npz")
 
 
 def test_a_missing_folder_is_a_missing_folder(tmp_path, saved):
@@ -171,10 +169,9 @@ def test_a_file_is_opened_once(kind, saved, tmp_path, monkeypatch):
     saved.save(path)
     opened, really_open = [], Path.open
     monkeypatch.setattr(Path, "open", lambda path, *args: opened.append(path) or really_open(path, *args))
-    for load in [curplus.load]:
-        load(path)
-        assert opened == [path]
-        opened.clear()
+    curplus.load(path)
+    assert opened == [path]
+    opened.clear()
 
 
 def test_python_objects_are_not_saved(tmp_path):
@@ -297,13 +294,12 @@ FOREIGN = {
 def test_a_foreign_file_is_refused(make, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = write(tmp_path, make())
-    for load in [curplus.load]:
-        with pytest.raises(FileFormatError, match=DAMAGED) as caught:
-            load(path)
-        assert str(path) in str(caught.value)
-        assert "Restore it from a copy or compute it again." in str(caught.value)
-        assert isinstance(caught.value, CURPlusError)
-        assert caught.value.__cause__ is not None
+    with pytest.raises(FileFormatError, match=DAMAGED) as caught:
+        curplus.load(path)
+    assert str(path) in str(caught.value)
+    assert "Restore it from a copy or compute it again." in str(caught.value)
+    assert isinstance(caught.value, CURPlusError)
+    assert caught.value.__cause__ is not None
     assert not (tmp_path / "unpickled").exists()
 
 
@@ -346,9 +342,8 @@ def test_a_file_of_a_newer_version_says_what_to_install(kind, members, folder):
     message = (
         r"was written in format version 999, and this curplus reads version 1\. Install a curplus that is at least"
     )
-    for load in [curplus.load]:
-        with pytest.raises(FileFormatError, match=message):
-            load(path)
+    with pytest.raises(FileFormatError, match=message):
+        curplus.load(path)
 
 
 def test_an_unknown_kind_is_named(members, folder):

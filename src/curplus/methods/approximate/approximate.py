@@ -19,7 +19,7 @@ from ..._typing import IndexVector, RandomState
 from ..._validation import random_generator
 from ...exceptions import InvalidArgumentError
 from ...factorization import Factorization, Provenance, leading_basis
-from ...observation import Entries, Observation
+from ...observation import Observation
 from ...observation.checks import check_observation
 from ...observation.holdout import split_entries
 from .als import alternate, measurements, solve_rows
@@ -126,11 +126,6 @@ class CrossApproximation:
         return _finished(answer, observation, unit, provenance)
 
 
-def residual_of(fit: Entries, entries: Entries) -> Entries:
-    """What is left of some entries by the additive model of others."""
-    return entries.with_values(entries.values - additive_model(fit).at(entries.i, entries.j))
-
-
 class Start(NamedTuple):
     """An approximation before it is refined."""
 
@@ -167,9 +162,9 @@ def _from_values(sample: Observation, rank: int, use: IndexVector, _check: Index
     entries = measurements(sample, use).entries
     entries = entries.with_values(to_numpy(entries.values))
     offsets = additive_model(entries)
-    residual = residual_of(entries, entries)
+    residual = offsets.residual(entries)
     falling = thresholds(residual)
-    n_steps = chosen_threshold(entries, falling, residual_of, np.random.default_rng(0))
+    n_steps = chosen_threshold(entries, falling, additive_model, np.random.default_rng(0))
     low_rank = low_rank_part(residual, falling[:n_steps])
     left, right = (np.hstack(pair) for pair in zip(offsets.factors(), low_rank, strict=True))
     like = sample.values

@@ -20,6 +20,7 @@ from scipy.sparse.linalg import svds
 from ..._typing import FloatArray, IndexVector
 from ...observation import Entries
 from .als import Measurements, solve_rows
+from .offsets import Offsets
 
 __all__ = ["Factors", "chosen_threshold", "low_rank_part", "thresholds"]
 
@@ -57,11 +58,11 @@ def low_rank_part(entries: Entries, falling: FloatArray) -> Factors:
 
 
 def chosen_threshold(
-    entries: Entries, falling: FloatArray, residual_of: Callable[[Entries, Entries], Entries], rng: np.random.Generator
+    entries: Entries, falling: FloatArray, model_of: Callable[[Entries], Offsets], rng: np.random.Generator
 ) -> int:
     """How many of the falling thresholds to go down, by entries left out in turn; 0 where none does better than zero.
 
-    ``residual_of(fit, entries)`` says what of some entries is left, once a model without low rank was fitted to others.
+    ``model_of`` fits the model without low rank, of which the thresholds approximate the residual.
     """
     place = np.unique(entries.flat_index, return_inverse=True)[1]
     fold = rng.permutation(int(place.max(initial=-1)) + 1)[place] % FOLDS
@@ -70,7 +71,8 @@ def chosen_threshold(
     for k in range(n_folds):
         fit, left_out = (entries.take(np.flatnonzero(x)) for x in (fold != k, fold == k))
         if len(fit) and len(left_out):
-            total += _errors(residual_of(fit, fit), residual_of(fit, left_out), falling * math.sqrt(1 - 1 / FOLDS))
+            model = model_of(fit)
+            total += _errors(model.residual(fit), model.residual(left_out), falling * math.sqrt(1 - 1 / FOLDS))
     return int(np.argmin(total))
 
 

@@ -34,6 +34,10 @@ class Offsets(NamedTuple):
         """Values at ``(i[t], j[t])``."""
         return self.constant + self.rows[i] + self.columns[j]
 
+    def residual(self, entries: Entries) -> Entries:
+        """What is left of some entries."""
+        return entries.with_values(entries.values - self.at(entries.i, entries.j))
+
     def factors(self) -> tuple[FloatArray, FloatArray]:
         """Two factors, of shape (n, 2) and (m, 2), whose product it is."""
         n, m = len(self.rows), len(self.columns)
@@ -55,7 +59,7 @@ def additive_model(entries: Entries) -> Offsets:
     for _ in range(MOST_STEPS):
         before = (noise, *(side.variance for side in sides))
         for side, other in (sides, sides[::-1]):
-            side.update(values - constant - other.offsets[other.index], noise, floor)
+            constant += side.update(values - constant - other.offsets[other.index], noise, floor)
         rest = values - sides[0].offsets[entries.i] - sides[1].offsets[entries.j]
         constant = float(np.average(rest, weights=weights))
         freedom = max(total - sides[0].freedom - sides[1].freedom, total / 10)
@@ -75,10 +79,14 @@ class _Side:
         self.offsets: FloatArray = np.zeros(size)
         self.variance, self.freedom = variance / 3, 0.0
 
-    def update(self, residuals: FloatArray, noise: float, floor: float) -> None:
-        """Offsets for the residuals of the other side, and their variance."""
+    def update(self, residuals: FloatArray, noise: float, floor: float) -> float:
+        """Offsets for the residuals of the other side, and their variance; returns their mean, part of the constant."""
         ridge = noise / self.variance
         self.offsets = np.bincount(self.index, self._weights * residuals, len(self.offsets)) / (self._known + ridge)
         spread = noise / (self._known + ridge)  # what is not known of each offset
         self.freedom = float(np.sum(self._known / (self._known + ridge)))
-        self.variance = max(float(np.mean((self.offsets**2 + spread)[self._known > 0])), floor)
+        is_known = self._known > 0
+        mean = float(np.mean(self.offsets[is_known]))  # zero at the optimum
+        self.offsets[is_known] -= mean
+        self.variance = max(float(np.mean((self.offsets**2 + spread)[is_known])), floor)
+        return mean
