@@ -213,5 +213,4 @@ def test_as_many_lines_as_directions_and_a_few_entries_are_not_worse_than_nothin
         seen = curplus.observe(M, n_columns=8, n_rows=8, n_entries=64, rng=seed)
         approx = curplus.approximate(seen, 8)
         assert np.linalg.norm(M - approx.to_array()) < 0.9 * np.linalg.norm(M)
-        assert "ridge, by the entries" in str(approx.report)
-        assert len(approx.held_out) < 64 / 5
+        assert approx.report.ridge > 0

@@ -3,18 +3,21 @@ import pytest
 
 import curplus
 from curplus.methods.approximate.assemble import assemble, leading_part
+from curplus.methods.approximate.prediction import Prediction
 
 
 @pytest.mark.parametrize(("d1", "d2"), [(5, 7), (7, 5), (5, 0), (20, 30), (1, 1)])
-@pytest.mark.parametrize("rank", [1, 3, 50])
-def test_is_the_leading_part_of_the_completed_matrix(rng, d1, d2, rank):
-    M, B = rng.standard_normal((30, 20)), rng.standard_normal((d1, 20))
+@pytest.mark.parametrize("rank", [1, 3, 50, None])
+@pytest.mark.parametrize("extra", [0, 2])
+def test_is_the_leading_part_of_the_completed_matrix(rng, d1, d2, rank, extra):
+    M, mixing, right = (rng.standard_normal(shape) for shape in ((30, 20), (d1 + extra, 4), (20, 4)))
     seen = curplus.observe(M, n_columns=d1, n_rows=d2, n_entries=0, rng=0)
-    whole = M[:, seen.column_index] @ B
+    features = np.hstack([seen.columns, rng.standard_normal((30, extra))])
+    whole = features @ mixing @ right.T
     whole[:, seen.column_index] = M[:, seen.column_index]
     whole[seen.row_index] = M[seen.row_index]
     U, s, Vt = np.linalg.svd(whole, full_matrices=False)
-    approx = assemble(seen, B, rank)
+    approx = assemble(seen, Prediction(features, mixing, right), rank)
     assert np.allclose(approx.to_array(), (U[:, :rank] * s[:rank]) @ Vt[:rank], atol=1e-10)
     for basis in (approx.left, approx.right):
         assert np.allclose(basis.vectors.T @ basis.vectors, np.eye(basis.rank), atol=1e-12)

@@ -218,8 +218,7 @@ def test_an_approximation_cannot_be_changed(noisy):
 def test_a_transposed_report_speaks_of_the_other_axis(noisy):
     approx = curplus.approximate(noisy[1])
     report, turned = approx.report, approx.T.report
-    assert turned.row_ridge == report.column_ridge
-    assert turned.column_ridge == report.row_ridge
+    assert turned.ridge == report.ridge
     assert turned["rank"].text == report["rank"].text.replace("rows", "ROWS").replace("columns", "rows").replace(
         "ROWS", "columns"
     )

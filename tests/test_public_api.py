@@ -161,7 +161,7 @@ curplus.load, curplus.CallableSource, curplus.theory, curplus.metrics
         ("observe", {"sources", "observation"}),
         ("certify", {"sources", "observation", "factorization", "evaluation"}),
         ("select_columns", {"sources", "observation", "factorization", "acquisition"}),
-        ("cur_plus", {"sources", "observation", "factorization", "solvers", "methods"}),
+        ("cur_plus", {"sources", "observation", "factorization", "evaluation", "solvers", "methods"}),
     ],
 )
 def test_a_name_loads_the_subpackages_it_needs_and_no_more(name, needed):

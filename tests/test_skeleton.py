@@ -4,13 +4,23 @@ import numpy as np
 import pytest
 
 import curplus
-from curplus.methods.approximate.skeleton import RIDGES, ridge_skeleton
+from curplus.methods.approximate.cross import cross_of
+from curplus.methods.approximate.frame import offset_frame, sum_coefficient, sum_frame, zero_frame
+from curplus.methods.approximate.leave_out import RIDGES, left_out_squares, most_cautious
+from curplus.methods.approximate.skeleton import ridge_skeleton
 from tests.strategies import observed
 
+NONE = np.empty(0, dtype=np.int64)
 
-def rest_error(M, seen, X):
-    """Frobenius error of C X R where nothing was read."""
-    rest = M - M[:, seen.column_index] @ X @ M[seen.row_index]
+
+def dense(skeleton, seen):
+    left, right = skeleton.prediction(seen).factors
+    return left @ right.T
+
+
+def rest_error(M, seen, skeleton):
+    """Frobenius error of the prediction where nothing was read."""
+    rest = M - dense(skeleton, seen)
     rest[seen.row_index] = 0
     rest[:, seen.column_index] = 0
     return np.linalg.norm(rest)
@@ -21,8 +31,26 @@ def test_predicts_a_matrix_of_exact_rank_exactly(low_rank, d1, d2):
     M = low_rank((60, 50), 4)
     for seed in range(5):
         seen = curplus.observe(M, n_columns=d1, n_rows=d2, n_entries=0, rng=seed)
-        skeleton = ridge_skeleton(seen, 4)
-        assert rest_error(M, seen, skeleton.X) < 1e-14 * skeleton.condition**2 * np.linalg.norm(M)
+        skeleton = ridge_skeleton(seen, 4, NONE)
+        assert rest_error(M, seen, skeleton) < 1e-14 * skeleton.condition**2 * np.linalg.norm(M)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_directions_held_by_single_rows_are_predicted_exactly(rng, dtype):
+    """Twelve distinct rows: leaving out the only row of its kind says nothing, the ranks say it all."""
+    M = rng.standard_normal((12, 200))[rng.integers(12, size=300)].astype(dtype)
+    seen = curplus.acquire(M, n_columns=30, n_rows=30, n_entries=200, rng=0)
+    assert len(np.unique(seen.rows, axis=0)) == 12
+    skeleton = ridge_skeleton(seen, 12, NONE)
+    assert skeleton.is_exact
+    assert rest_error(M, seen, skeleton) < 1e4 * np.finfo(dtype).eps * np.linalg.norm(M)
+
+
+def test_entries_that_differ_from_the_plain_inverse_show_that_it_is_not_exact(full_rank):
+    M = full_rank((60, 50), rank=3, noise=0.5)
+    seen = curplus.observe(M, n_columns=8, n_rows=8, n_entries=100, rng=0)
+    assert not ridge_skeleton(seen, 8, np.flatnonzero(seen.outside)).is_exact
+    assert ridge_skeleton(seen, 8, NONE).ridge == 0  # nothing can check it
 
 
 def left_out_errors(W, Y, ridge):
@@ -36,55 +64,40 @@ def left_out_errors(W, Y, ridge):
     return np.array(errors)
 
 
+def test_leaving_out_is_exact(full_rank):
+    M = full_rank((60, 50), rank=3, noise=0.5)
+    seen = curplus.observe(M, n_columns=8, n_rows=15, n_entries=0, rng=0)
+    R = M[seen.row_index]
+    W, Y = R[:, seen.column_index], np.delete(R, seen.column_index, axis=1)
+    squares = left_out_squares(W, Y @ Y.T, np.zeros(15))
+    top = np.linalg.norm(W, 2) ** 2
+    for k in range(15, len(RIDGES), 5):
+        np.testing.assert_allclose(squares[k], left_out_errors(W, Y, RIDGES[k] * top), rtol=1e-8)
+
+
 def test_the_ridge_is_the_largest_that_predicts_left_out_rows_as_well_as_the_best(full_rank):
     M = full_rank((60, 50), rank=3, noise=0.5)
     plan = curplus.observation.uniform_plan((60, 50), n_columns=8, n_rows=15, n_entries=0, rng=0)
-    skeleton = ridge_skeleton(observed(M, plan), 3)  # drawn "given": one side, no sums
+    skeleton = ridge_skeleton(observed(M, plan), 3, NONE, offsets=False)  # drawn "given": one side, no sums
     R = M[plan.row_index]
     W, Y = R[:, plan.column_index], np.delete(R, plan.column_index, axis=1)
     top = np.linalg.norm(W, 2) ** 2
-    direct = np.array([left_out_errors(W, Y, ridge * top) for ridge in RIDGES[1:]])
+    direct = np.array([left_out_errors(W, Y, ridge * top) for ridge in RIDGES[12:]])
     best = int(np.argmin(direct.sum(axis=1)))
     worse = direct - direct[best]
     close = worse.sum(axis=1) <= np.std(worse, axis=1) * np.sqrt(15)
-    expected = int(np.flatnonzero(close)[-1])
-    assert skeleton.row_ridge == RIDGES[1 + expected]
-    assert skeleton.left_out_error == pytest.approx(direct[expected].sum() / np.sum(Y**2), rel=1e-8)
-    assert skeleton.sum_coefficient == 0
-    assert math.isnan(skeleton.column_ridge)
+    assert skeleton.ridge == RIDGES[12 + int(np.flatnonzero(close)[-1])]
+    assert skeleton.frame == "zero"
 
 
-def test_entries_choose_the_ridge_where_no_line_can_be_left_out(rng):
-    """As many rows and columns as directions: without a ridge, the prediction is far off."""
-    U, V = (np.linalg.qr(rng.standard_normal((size, 40))).Q for size in (60, 40))
-    M = (U / np.arange(1, 41)) @ V.T
-    seen = curplus.observe(M, n_columns=8, n_rows=8, n_entries=200, rng=1)
-    use = np.arange(200)
-    skeleton = ridge_skeleton(seen, 8, use)
-    C, R, W = seen.columns, seen.rows, seen.rows[:, seen.column_index]
-    top = np.linalg.norm(W, 2) ** 2
-
-    def errors(ridge):
-        X = np.linalg.solve(W.T @ W + ridge * top * np.eye(8), W.T)
-        return (seen.values - (C @ X @ R)[seen.i, seen.j]) ** 2
-
-    direct = np.array([errors(ridge) for ridge in RIDGES[1:]])
-    best = int(np.argmin(direct.sum(axis=1)))
-    worse = direct - direct[best]
-    close = worse.sum(axis=1) <= np.std(worse, axis=1) * np.sqrt(200)
-    assert skeleton.entry_ridge == RIDGES[1 + int(np.flatnonzero(close)[-1])]
-    assert rest_error(M, seen, skeleton.X) < np.linalg.norm(M) < rest_error(M, seen, ridge_skeleton(seen, 8).X)
-
-
-def test_a_handful_of_entries_does_not_choose_a_ridge(low_rank):
-    seen = curplus.observe(low_rank((60, 40), 3), n_columns=3, n_rows=3, n_entries=9, rng=0)
-    assert math.isnan(ridge_skeleton(seen, 3, np.arange(9)).entry_ridge)
+def test_no_ridge_is_chosen_where_rows_cannot_be_predicted_at_all():
+    assert most_cautious(np.full((4, 3), math.inf), 0.0) == 3
 
 
 def test_the_part_made_of_sums_minimises_the_error_of_left_out_lines(rng):
     M = rng.poisson(2.0, size=(40, 30)).astype(float)
     seen = curplus.observe(M, n_columns=6, n_rows=7, n_entries=0, rng=0)
-    alpha = ridge_skeleton(seen, 2).sum_coefficient
+    alpha = sum_coefficient(cross_of(seen))
 
     def total(a):
         error = 0.0
@@ -102,16 +115,75 @@ def test_the_part_made_of_sums_minimises_the_error_of_left_out_lines(rng):
     assert total(alpha) < min(total(alpha * 1.01), total(alpha * 0.99))
 
 
+@pytest.mark.parametrize("make", [zero_frame, sum_frame, offset_frame])
+def test_rows_and_columns_are_split_into_a_first_guess_and_deviations(rng, make):
+    """Guess and deviations add up to what was read, and agree where rows and columns intersect."""
+    M = 3 + rng.standard_normal((30, 1)) + rng.standard_normal((30, 20))
+    seen = curplus.observe(M, n_columns=5, n_rows=6, n_entries=0, rng=0)
+    cross = cross_of(seen)
+    frame = make(cross)
+    C, R = np.column_stack([seen.columns, np.ones(30)]), np.vstack([seen.rows, np.ones(20)])
+    guess = C @ frame.left @ frame.right @ R
+    np.testing.assert_allclose(C @ frame.columns, seen.columns - guess[:, seen.column_index], atol=1e-10)
+    np.testing.assert_allclose(frame.rows @ R, seen.rows - guess[seen.row_index], atol=1e-10)
+    np.testing.assert_allclose(frame.intersection(cross), (C @ frame.columns)[seen.row_index], atol=1e-10)
+    np.testing.assert_allclose(frame.T.intersection(cross.T), frame.intersection(cross).T, atol=1e-10)
+
+
+def test_offsets_are_shrunk_as_a_random_effect_would_be(rng):
+    """Means over few columns tell little of a row; the share that is kept is the ratio of variances."""
+    n, m, spread, noise = 3000, 40, 0.7, 1.5
+    M = spread * rng.standard_normal((n, 1)) + noise * rng.standard_normal((n, m))
+    seen = curplus.observe(M, n_columns=4, n_rows=50, n_entries=0, rng=0)
+    frame = offset_frame(cross_of(seen))
+    assert frame.left[0, 0] * 4 == pytest.approx(spread**2 / (spread**2 + noise**2 / 4), abs=0.05)
+
+
+def test_an_additive_matrix_needs_no_more_than_its_offsets(rng):
+    M = 5 + rng.standard_normal((40, 1)) + rng.standard_normal((1, 30))
+    seen = curplus.observe(M, n_columns=3, n_rows=4, n_entries=0, rng=0)
+    skeleton = ridge_skeleton(seen, 2, NONE, offsets=True)
+    assert rest_error(M, seen, skeleton) < 1e-12 * np.linalg.norm(M)
+
+
+def test_offsets_are_the_first_guess_where_left_out_rows_and_columns_say_so(rng):
+    noise = rng.standard_normal((80, 60))
+    with_mean = curplus.observe(5 + noise, n_columns=10, n_rows=10, n_entries=0, rng=0)
+    assert ridge_skeleton(with_mean, 2, NONE).frame == "offsets"
+    assert rest_error(5 + noise, with_mean, ridge_skeleton(with_mean, 2, NONE)) < 1.05 * np.linalg.norm(noise)
+    low = rng.standard_normal((80, 3)) @ rng.standard_normal((3, 60)) + 0.1 * noise
+    assert ridge_skeleton(curplus.observe(low, n_columns=10, n_rows=10, n_entries=0, rng=0), 3, NONE).frame != "offsets"
+
+
 def test_an_empty_crossing_predicts_nothing(rng):
     M = np.zeros((20, 15))
     M[:10, :7] = rng.standard_normal((10, 7))
-    plan = curplus.SamplePlan((20, 15), np.arange(8, 14), np.arange(12, 19), np.empty(0, int), np.empty(0, int))
-    assert not ridge_skeleton(observed(M, plan), 2).X.any()
+    plan = curplus.SamplePlan((20, 15), np.arange(8, 14), np.arange(12, 19), NONE, NONE)
+    seen = observed(M, plan)
+    assert not dense(ridge_skeleton(seen, 2, NONE), seen).any()
 
 
-def test_scales_as_an_inverse(full_rank):
+def test_scales_as_the_matrix(full_rank):
     M = full_rank((60, 50), noise=0.5)
-    one, other = (
-        ridge_skeleton(curplus.observe(x, n_columns=8, n_rows=9, n_entries=0, rng=0), 3).X for x in (M, 1024 * M)
-    )
-    assert np.allclose(other * 1024, one, rtol=1e-10)
+    seen = [curplus.observe(x, n_columns=8, n_rows=9, n_entries=0, rng=0) for x in (M, 1024 * M)]
+    one, other = (dense(ridge_skeleton(x, 3, NONE), x) for x in seen)
+    np.testing.assert_allclose(other, 1024 * one, rtol=1e-9, atol=1e-9)
+
+
+def test_without_entries_a_prediction_does_not_outgrow_what_was_read():
+    """The intersection of a smooth kernel is nearly singular; its plain inverse is millions of times too large."""
+    x, y = np.linspace(0, 1, 300)[:, None], np.linspace(0, 1, 200)
+    M = np.exp(-((x - y) ** 2) / 0.02)
+    seen = curplus.observe(M, n_columns=5, n_rows=5, n_entries=0, rng=4)
+    skeleton = ridge_skeleton(seen, 5, NONE)
+    assert skeleton.condition > 1e8
+    assert np.linalg.norm(dense(skeleton, seen)) < 10 * np.linalg.norm(M)
+
+
+def test_smooth_kernels_keep_their_digits():
+    """The inverse of an intersection of condition 1e11 is applied in factored form."""
+    x, y = np.linspace(0, 1, 2000)[:, None], np.linspace(0, 1, 1500)
+    M = 1 / (1 + (x - y) ** 2)
+    seen = curplus.observe(M, n_columns=40, n_rows=40, n_entries=500, rng=0)
+    approx = curplus.approximate(seen)
+    assert np.linalg.norm(approx.to_array() - M) < 1e-11 * np.linalg.norm(M)

@@ -218,11 +218,15 @@ def float64(x: Array) -> Array:
     return xp.astype(x, xp.float64, copy=False)
 
 
-def numerical_rank(s: Vector, shape: tuple[int, ...]) -> int:
-    """How many singular values of a matrix of size ``shape``, descending, are more than rounding."""
+def numerical_rank(s: Vector, shape: tuple[int, ...], least: float | None = None) -> int:
+    """How many singular values of a matrix of size ``shape``, descending, are more than rounding.
+
+    That is more than the fraction ``least`` of the largest, by default ``max(shape) * eps``.
+    """
     if s.shape[0] == 0:
         return 0
-    return int(array_namespace(s).count_nonzero(s > max(shape) * rounding_unit(s) * s[0]))
+    least = max(shape) * rounding_unit(s) if least is None else least
+    return int(array_namespace(s).count_nonzero(s > least * s[0]))
 
 
 def small_svd(x: Matrix) -> tuple[Matrix, Vector, Matrix]:

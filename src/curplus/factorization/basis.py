@@ -46,7 +46,9 @@ class Basis(NamedTuple):
         return self._replace(vectors=self.vectors @ rotation, coefficients=coefficients)
 
 
-def leading_basis(sample: Matrix, rank: int | None = None, *, index: IndexVector | None = None) -> Basis:
+def leading_basis(
+    sample: Matrix, rank: int | None = None, *, index: IndexVector | None = None, least: float | None = None
+) -> Basis:
     r"""Leading left singular vectors of a sample.
 
     .. math:: A = U \Sigma W^\top, \qquad \hat U = U_{:, :r} = A \, W_{:, :r} \Sigma_{:r}^{-1}
@@ -59,12 +61,13 @@ def leading_basis(sample: Matrix, rank: int | None = None, *, index: IndexVector
         Most vectors to return; all that the sample spans if left out.
     index : array of shape (d,), optional
         Positions of the sample in the matrix, kept with the result.
+    least : float, optional
+        Directions below this fraction of the largest singular value do not count; by default ``max(n, d) * eps``.
 
     Returns
     -------
     Basis
-        With ``min(rank, numerical rank of the sample)`` vectors, orthonormal to rounding at any condition. Directions
-        below ``max(n, d) * eps`` of the largest singular value do not count.
+        With ``min(rank, numerical rank of the sample)`` vectors, orthonormal to rounding at any condition.
 
     Notes
     -----
@@ -79,7 +82,7 @@ def leading_basis(sample: Matrix, rank: int | None = None, *, index: IndexVector
     scale = harmless_unit(largest(sample), sample, power=3)  # squares are summed up
     scaled = sample if scale == 1 else sample / scale
     basis = _by_gram(scaled, rank) if 0 < d <= n and rank > 0 else None
-    vectors, coefficients = basis or _by_qr(scaled, rank)
+    vectors, coefficients = basis or _by_qr(scaled, rank, least)
     return Basis(vectors, sample, coefficients / scale, index)
 
 
@@ -99,10 +102,10 @@ def _by_gram(A: Matrix, r: int) -> tuple[Matrix, Matrix] | None:
     return vectors, coefficients
 
 
-def _by_qr(A: Matrix, r: int) -> tuple[Matrix, Matrix]:
+def _by_qr(A: Matrix, r: int, least: float | None) -> tuple[Matrix, Matrix]:
     """Basis and coefficients from a QR factorization and the SVD of its triangle."""
     xp = array_namespace(A)
     Q, R = xp.linalg.qr(A)
     U, s, Wt = xp.linalg.svd(R, full_matrices=False)
-    r = min(r, numerical_rank(s, A.shape))
+    r = min(r, numerical_rank(s, A.shape, least))
     return Q @ U[:, :r], Wt[:r, :].T / s[:r]

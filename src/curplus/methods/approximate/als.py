@@ -9,7 +9,7 @@ rows are solved together.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -33,6 +33,8 @@ from ..._typing import IndexVector, Matrix, Vector
 from ...factorization import Factorization
 from ...observation import Entries, Observation
 from .assemble import leading_part
+from .factors import Factors
+from .offsets import Offsets
 
 __all__ = ["Measurements", "alternate", "measurements", "solve_rows"]
 
@@ -57,6 +59,18 @@ class Measurements:
         turned = Entries((e.shape[1], e.shape[0]), e.j, e.i, e.values, weights=e.weights)
         return Measurements(self.column_index, self.columns.T, self.row_index, self.rows.T, turned)
 
+    def without(self, offsets: Offsets) -> Measurements:
+        """What is left after some offsets of rows and columns."""
+        a, b = (to_device(x, self.entries.values) for x in (offsets.constant + offsets.rows, offsets.columns))
+        e = self.entries
+        return Measurements(
+            self.row_index,
+            self.rows - take(a, self.row_index, axis=0)[:, None] - b,
+            self.column_index,
+            self.columns - a[:, None] - take(b, self.column_index, axis=0),
+            replace(e, values=e.values - take(a, e.i, axis=0) - take(b, e.j, axis=0)),
+        )
+
     def entry_sums(self) -> SparseSums | DeviceSums:
         """How sums over the entries of each row are formed: by SciPy for NumPy arrays, else where the entries are."""
         return self._sums
@@ -78,15 +92,14 @@ class SparseSums:
         """Sums of weight times value times the row of ``V``, shape (n, r)."""
         return self._values @ V
 
-    def of_pairs(self, V: Matrix, a: IndexVector, b: IndexVector) -> Callable[[slice], Matrix]:
-        """For some rows: sums of weight times the products of the columns ``a`` and ``b`` of ``V``."""
-        pairs = [(some, column_products(V, a[some], b[some])) for some in blocks(len(a), 1, most=PAIRS)]
+    def of_moments(self, moments: Matrix) -> Callable[[slice], Matrix]:
+        """For some rows: sums of weight times the row of ``moments`` (m, pairs)."""
 
         def sums(part: slice) -> Matrix:
-            weights = self._weights[part].tocsc()  # by columns, a product reads the pairs once
-            total = np.empty((weights.shape[0], len(a)))
-            for some, products in pairs:
-                total[:, some] = weights @ products
+            weights = self._weights[part].tocsc()  # by columns, a product reads the moments once
+            total = np.empty((weights.shape[0], moments.shape[1]))
+            for some in blocks(moments.shape[1], 1, most=PAIRS):
+                total[:, some] = weights @ moments[:, some]
             return total
 
         return sums
@@ -108,16 +121,17 @@ class DeviceSums:
         terms = (self._weights * self._values)[:, None] * take(V, self._hit[self._j], axis=0)
         return segment_sum(terms, self._i, len(self._start) - 1)
 
-    def of_pairs(self, V: Matrix, a: IndexVector, b: IndexVector) -> Callable[[slice], Matrix]:
-        """For some rows: sums of weight times the products of the columns ``a`` and ``b`` of ``V``."""
-        hit = take(V, self._hit, axis=0)
-        pairs = [column_products(hit, a[some], b[some]) for some in blocks(len(a), 1, most=PAIRS)]
+    def of_moments(self, moments: Matrix) -> Callable[[slice], Matrix]:
+        """For some rows: sums of weight times the row of ``moments`` (m, pairs)."""
+        hit = take(moments, self._hit, axis=0)
 
         def sums(part: slice) -> Matrix:
             here = slice(int(self._start[part.start]), int(self._start[part.stop]))
             weights, labels = self._weights[here][:, None], self._i[here] - part.start
-            terms = (weights * take(products, self._j[here], axis=0) for products in pairs)
-            return array_namespace(V).concat([segment_sum(x, labels, part.stop - part.start) for x in terms], axis=1)
+            terms = (
+                weights * take(hit[:, some], self._j[here], axis=0) for some in blocks(hit.shape[1], 1, most=PAIRS)
+            )
+            return array_namespace(hit).concat([segment_sum(x, labels, part.stop - part.start) for x in terms], axis=1)
 
         return sums
 
@@ -157,7 +171,7 @@ def solve_rows(measured: Measurements, V: Matrix, ridge: float) -> Matrix:
     is_known = to_device(is_known, V)
     target = measured.entry_sums().of_values(V) + measured.columns @ known
     target = xp.where(is_known[:, None], scatter_rows(measured.rows @ V, measured.row_index, n), target)
-    sums = measured.entry_sums().of_pairs(V, a, b)
+    sums = measured.entry_sums().of_moments(column_products(V, a, b))
     parts = []
     for part in blocks(n, r * r):
         gram = xp.reshape(take(common + sums(part), pair.reshape(-1), axis=1), (part.stop - part.start, r, r))
@@ -172,6 +186,7 @@ def alternate(
     *,
     use: IndexVector,
     check: IndexVector,
+    offsets: Offsets | None = None,
     max_sweeps: int = 50,
     tol: float = 1e-5,
 ) -> Factorization:
@@ -188,27 +203,45 @@ def alternate(
         What was read.
     use, check : arrays
         Which entries to fit, and which to watch.
+    offsets : Offsets, optional
+        What the ridge holds back to; zero if left out. The factors are fitted to the rest.
     max_sweeps : int, default 50
         Most sweeps over rows and columns.
     tol : float, default 1e-5
         Stop when a sweep improves the mean squared misfit on ``check`` by less than this fraction.
     """
     by_rows = measurements(observation, use)
+    fixed = None if offsets is None else _factors_of(offsets, by_rows.entries.values)
+    by_rows = by_rows if offsets is None else by_rows.without(offsets)
     by_columns = by_rows.T
     some = use if len(use) <= ENOUGH else use[np.random.default_rng(0).integers(len(use), size=ENOUGH)]
-    left, right = _balanced(start)
+    left, right = _balanced(start if fixed is None else _minus(start, fixed))
     best, least = start, _misfit(start.entries, observation, check)
     for _ in range(max_sweeps):
-        noise = _misfit(_product_at(left, right), observation, some)
+        noise = _misfit(_sum(Factors(left, right), fixed).at, observation, some)
         left = solve_rows(by_rows, right, noise / _variance(left))
         right = solve_rows(by_columns, left, noise / _variance(right))
-        now = leading_part(left, right, start.rank)
+        now = leading_part(*_sum(Factors(left, right), fixed), start.rank)
         error = _misfit(now.entries, observation, check)
         if not error < least * (1 - tol):
             break
         best, least = now, error
-        left, right = _balanced(now)
+        left, right = _balanced(leading_part(left, right, start.rank))
     return best
+
+
+def _factors_of(offsets: Offsets, like: Vector) -> Factors:
+    return Factors(*(to_device(x, like) for x in offsets.factors()))
+
+
+def _sum(factors: Factors, fixed: Factors | None) -> Factors:
+    return factors if fixed is None else factors.plus(fixed)
+
+
+def _minus(start: Factorization, fixed: Factors) -> Factorization:
+    """The leading part of what a start adds to the offsets, of the same rank."""
+    whole = Factors(*_balanced(start)).plus(Factors(-fixed.left, fixed.right))
+    return leading_part(*whole, start.rank)
 
 
 def _balanced(approximation: Factorization) -> tuple[Matrix, Matrix]:
@@ -216,13 +249,6 @@ def _balanced(approximation: Factorization) -> tuple[Matrix, Matrix]:
     Z = approximation.core.Z
     root = to_device(np.sqrt(np.diag(to_numpy(Z))), Z)
     return approximation.left.vectors * root, approximation.right.vectors * root
-
-
-def _product_at(left: Matrix, right: Matrix) -> Callable[[IndexVector, IndexVector], Vector]:
-    def entries(i: IndexVector, j: IndexVector) -> Vector:
-        return array_namespace(left).vecdot(take(left, i, axis=0), take(right, j, axis=0))
-
-    return entries
 
 
 def _variance(factor: Matrix) -> float:

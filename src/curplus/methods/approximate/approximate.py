@@ -17,6 +17,7 @@ import numpy as np
 from ..._arrays import array_namespace, float64, harmless_unit, to_device, to_numpy
 from ..._typing import IndexVector, RandomState
 from ..._validation import random_generator
+from ...evaluation.residual import Residual
 from ...exceptions import InvalidArgumentError
 from ...factorization import Factorization, Provenance, leading_basis
 from ...observation import Observation
@@ -25,10 +26,14 @@ from ...observation.holdout import split_entries
 from .als import alternate, measurements, solve_rows
 from .assemble import assemble, leading_part
 from .correction import corrected
-from .evidence import KEPT, squared_errors, standard_errors
+from .entry_offsets import with_entry_offsets
+from .evidence import FEWEST, KEPT, squared_errors, standard_errors
 from .nuclear import chosen_threshold, low_rank_part, thresholds
-from .offsets import Offsets, additive_model
-from .rank import choose_rank
+from .offsets import Offsets, additive_model, no_offsets, offsets_of
+from .posterior import posterior_mean
+from .prediction import Prediction
+from .rank import RankChoice, choose_rank
+from .rank_evidence import predictive_rank, rank_for_entries
 from .report import fit_report
 from .skeleton import Skeleton, ridge_skeleton
 
@@ -95,6 +100,7 @@ class CrossApproximation:
     """The method :func:`curplus.approximate`, with its options."""
 
     rank: int | None = None
+    offsets: str | bool = "auto"
     sees_whole_matrix: ClassVar[bool] = False
 
     def fit(self, observation: Observation, *, rng: RandomState = 0) -> Factorization:
@@ -102,15 +108,17 @@ class CrossApproximation:
         _check_not_empty(check_observation(observation))
         if observation.n_rows and not observation.n_columns:
             turned = self.fit(observation.T, rng=rng).T
-            return replace(turned, provenance=replace(turned.provenance, method=CrossApproximation(turned.rank)))
+            return replace(turned, provenance=replace(turned.provenance, method=replace(self, rank=turned.rank)))
         unit = harmless_unit(observation.magnitude, observation.values, power=4)  # squares of squares are summed up
         sample = observation.divide(unit)
-        rank = choose_rank(sample, self.rank)
         use, check = split_entries(sample, HOLDOUT, random_generator(rng), at_most=MOST_CHECKED)
         build = _from_rows_and_columns if sample.n_rows else _from_columns if sample.n_columns else _from_values
-        start = build(sample, rank.rank, use, check)
-        answer, refinement_z = _refined(start.approximation, sample, use, check)
-        used = start.used_entries or refinement_z > KEPT
+        start = build(sample, self, use, check)
+        answer, refinement_z = _refined(start, sample, use, check)
+        is_refined = refinement_z > KEPT
+        rank = _chosen_rank(sample, self, start, answer, check if is_refined else use)
+        answer = answer.truncate(rank.rank)
+        used = start.used_entries or is_refined
         held_out = check if used else np.sort(np.concatenate([use, check]))
         report = fit_report(
             answer,
@@ -118,10 +126,11 @@ class CrossApproximation:
             start.skeleton,
             offsets=start.offsets,
             correction_z=start.correction_z,
+            offsets_z=start.offsets_z,
             refinement_z=refinement_z,
             held_out=sample.entries.take(held_out),
         )
-        method = CrossApproximation(max(answer.rank, 1))
+        method = replace(self, rank=max(answer.rank, 1))
         provenance = Provenance(method, held_out, observation.fingerprint, report)
         return _finished(answer, observation, unit, provenance)
 
@@ -130,9 +139,11 @@ class Start(NamedTuple):
     """An approximation before it is refined."""
 
     approximation: Factorization
-    skeleton: Skeleton | None  # None where there are no rows and columns to predict from
-    correction_z: float  # by how many standard errors a core fitted to the entries did better; nan if not tried
-    used_entries: bool  # whether the entries had a part in it
+    rank: RankChoice
+    skeleton: Skeleton | None = None  # None where there are no rows and columns to predict from
+    correction_z: float = math.nan  # by how many standard errors a core fitted to the entries did better
+    offsets_z: float = math.nan  # and offsets fitted to the entries; nan where they were not tried
+    used_entries: bool = True  # whether the entries had a part in it
     offsets: Offsets | None = None  # the additive model, where it had a part in it
 
 
@@ -141,34 +152,64 @@ def _check_not_empty(observation: Observation) -> None:
         raise InvalidArgumentError("nothing was observed: no columns, no rows and no entries. Observe some of them.")
 
 
-def _from_rows_and_columns(sample: Observation, rank: int, use: IndexVector, check: IndexVector) -> Start:
+def _from_rows_and_columns(
+    sample: Observation, method: CrossApproximation, use: IndexVector, check: IndexVector
+) -> Start:
     """Predict the rest from the intersection, correct it by the entries, put what was read in its place."""
-    skeleton = ridge_skeleton(sample, rank, use)
-    rows = float64(sample.rows)
-    G, z = corrected(sample, to_device(skeleton.X, rows) @ rows, use, check)
-    return Start(assemble(sample, G, rank), skeleton, z, z > KEPT or not math.isnan(skeleton.entry_ridge))
+    suggested = choose_rank(sample, method.rank)
+    skeleton = ridge_skeleton(sample, suggested.rank, use, method.offsets)
+    prediction = plain = skeleton.prediction(sample)
+    offsets_z = correction_z = math.nan
+    if not skeleton.is_exact:
+        if method.offsets is not False:
+            has_constant = skeleton.frame == "offsets"
+            prediction, offsets_z = with_entry_offsets(sample, prediction, use, check, has_constant=has_constant)
+        prediction, correction_z = corrected(sample, prediction, use, check)
+    answer = assemble(sample, prediction, suggested.rank if skeleton.is_exact else method.rank)
+    used = prediction is not plain or skeleton.asked_entries
+    return Start(answer, suggested, skeleton, correction_z, offsets_z, used)
 
 
-def _from_columns(sample: Observation, rank: int, use: IndexVector, _check: IndexVector) -> Start:
+def _chosen_rank(
+    sample: Observation, method: CrossApproximation, start: Start, answer: Factorization, judges: IndexVector
+) -> RankChoice:
+    """Where none was asked for, what singular values suggest, or more where that predicts better.
+
+    Entries are judges if there are enough, else rows and columns that are left out.
+    """
+    suggested = start.rank
+    if method.rank is not None or start.skeleton is None or start.skeleton.is_exact:
+        return suggested
+    if len(judges) >= FEWEST:
+        rank, why = rank_for_entries(answer, sample.entries.take(judges)), "entries are predicted as well as with more"
+    else:
+        rank = predictive_rank(sample, suggested.rank, method.offsets)
+        why = "left-out rows and columns are predicted as well as with more"
+    return suggested if rank <= suggested.rank else RankChoice(rank, why)
+
+
+def _from_columns(sample: Observation, method: CrossApproximation, use: IndexVector, _check: IndexVector) -> Start:
     """Without rows: from the columns' leading subspace, and a fit of the other side to entries."""
-    return Start(_other_side(sample, rank, use), None, math.nan, True)
+    rank = choose_rank(sample, method.rank)
+    return Start(_other_side(sample, rank.rank, use), rank)
 
 
-def _from_values(sample: Observation, rank: int, use: IndexVector, _check: IndexVector) -> Start:
+def _from_values(sample: Observation, method: CrossApproximation, use: IndexVector, _check: IndexVector) -> Start:
     """Without rows and columns: offsets of rows and columns, and singular values of the rest shrunk by a threshold.
 
     The factors are made on the host, by SciPy, and sent to the device of the entries.
     """
+    rank = choose_rank(sample, method.rank)
     entries = measurements(sample, use).entries
     entries = entries.with_values(to_numpy(entries.values))
-    offsets = additive_model(entries)
+    model_of = no_offsets if method.offsets is False else additive_model
+    offsets = model_of(entries)
     residual = offsets.residual(entries)
     falling = thresholds(residual)
-    n_steps = chosen_threshold(entries, falling, additive_model, np.random.default_rng(0))
-    low_rank = low_rank_part(residual, falling[:n_steps])
-    left, right = (np.hstack(pair) for pair in zip(offsets.factors(), low_rank, strict=True))
-    like = sample.values
-    return Start(leading_part(to_device(left, like), to_device(right, like), rank), None, math.nan, True, offsets)
+    n_steps = chosen_threshold(entries, falling, model_of, np.random.default_rng(0))
+    low_rank = posterior_mean(residual, low_rank_part(residual, falling[:n_steps]))
+    left, right = (to_device(np.hstack(pair), sample.values) for pair in zip(offsets.factors(), low_rank, strict=True))
+    return Start(leading_part(left, right, rank.rank), rank, offsets=offsets)
 
 
 def _other_side(sample: Observation, rank: int, use: IndexVector) -> Factorization:
@@ -180,19 +221,52 @@ def _other_side(sample: Observation, rank: int, use: IndexVector) -> Factorizati
     noise = max(float(xp.sum(sample.columns**2) - explained), 0.0) / math.prod(sample.columns.shape)
     signal = max(float(explained) / max(math.prod(known.shape), 1), np.finfo(float).tiny)
     V = solve_rows(measurements(sample, use).T, float64(basis.vectors), max(noise / signal, 1e-12 / sample.shape[0]))
-    return assemble(sample, float64(basis.coefficients) @ V.T, rank)
+    mixing = to_numpy(float64(basis.coefficients))
+    return assemble(sample, Prediction(float64(sample.columns), mixing, V), rank)
 
 
-def _refined(
-    start: Factorization, sample: Observation, use: IndexVector, check: IndexVector
-) -> tuple[Factorization, float]:
+def _refined(begin: Start, sample: Observation, use: IndexVector, check: IndexVector) -> tuple[Factorization, float]:
     """Alternating least squares, if there are entries enough and those set aside are predicted clearly better."""
-    if not (start.rank and len(check) and len(use) >= start.rank * sum(sample.shape) / 2):
+    start = begin.approximation
+    supported = min(start.rank, 2 * len(use) // sum(sample.shape))
+    if not supported or len(check) < FEWEST or (begin.skeleton is not None and begin.skeleton.is_exact):
         return start, math.nan
-    refined = alternate(start, sample, use=use, check=check)
+    offsets = begin.offsets
+    if begin.skeleton is not None and begin.skeleton.frame == "offsets":
+        offsets = offsets_of(start)
     at, weights = sample.entries.take(check), sample.entries.fit_weights[check]
-    z = standard_errors(squared_errors(start, at), squared_errors(refined, at), weights)
-    return (refined if z > KEPT else start), z
+    predictive = min(supported, rank_for_entries(start, sample.entries.take(use)))
+    ways = [(supported, None)] + [(predictive, offsets)] * (predictive < supported or offsets is not None)
+    candidates = [
+        alternate(start.truncate(rank), sample, use=use, check=check, offsets=around) for rank, around in ways
+    ]
+    if sample.n_columns and sample.n_rows:
+        candidates += [_with_lines(candidate, sample, start.rank) for candidate in candidates]
+    before, after = squared_errors(start, at), [squared_errors(candidate, at) for candidate in candidates]
+    better = [standard_errors(before, squares, weights) for squares in after]
+    totals = [
+        _estimated_error(candidate, sample, float(np.average(squares, weights=weights)))
+        for candidate, squares in zip([start, *candidates], [before, *after], strict=True)
+    ]
+    kept = [k for k, z in enumerate(better) if z > KEPT and totals[k + 1] < totals[0]]
+    if not kept:
+        return start, min(max(better), KEPT)
+    best = min(kept, key=lambda k: totals[k + 1])
+    return candidates[best], better[best]
+
+
+def _with_lines(answer: Factorization, sample: Observation, rank: int) -> Factorization:
+    """The answer where nothing was read, rows and columns as they were read, cut to a rank."""
+    d1, k = sample.n_columns, answer.rank
+    features = array_namespace(sample.columns).concat([float64(sample.columns), answer.left.vectors], axis=1)
+    mixing = np.vstack([np.zeros((d1, k)), np.eye(k)])
+    return assemble(sample, Prediction(features, mixing, answer.right.vectors @ answer.core.Z.T), rank)
+
+
+def _estimated_error(answer: Factorization, sample: Observation, mean_square: float) -> float:
+    """Sum of squared errors: as they are on the sampled rows and columns, at the mean of some entries elsewhere."""
+    residual = Residual(answer, sample)
+    return residual.known_error * residual.unit**2 + residual.n_rest * mean_square
 
 
 def _finished(answer: Factorization, observation: Observation, unit: float, provenance: Provenance) -> Factorization:

@@ -1,33 +1,44 @@
 """Putting together what was read and what was predicted, and keeping its leading part.
 
-The assembled matrix has the sampled rows and columns as they were read and ``C @ G`` everywhere else. It is never
-formed: its left factor is made of the unit vectors of the sampled rows and of the columns without those rows, and a
-singular value decomposition needs only the right factor, of d1 + d2 columns.
+The assembled matrix has the sampled rows and columns as they were read and the prediction everywhere else. It is never
+formed: its left factor is made of the unit vectors of the sampled rows and of the features of the prediction without
+those rows, and a singular value decomposition needs only the right factor, of about d1 + d2 columns.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..._arrays import array_namespace, float64, index_table, scatter_rows, small_svd, to_device
+from ..._arrays import (
+    array_namespace,
+    float64,
+    index_table,
+    rounding_unit,
+    scatter_rows,
+    small_svd,
+    to_device,
+    to_numpy,
+)
 from ..._typing import Matrix
 from ...factorization import Basis, Core, Factorization, leading_basis
 from ...observation import Observation
+from .prediction import Prediction
+from .rank import exact_rank
 
 __all__ = ["assemble", "leading_part"]
 
 
-def assemble(observation: Observation, G: Matrix, rank: int) -> Factorization:
+def assemble(observation: Observation, prediction: Prediction, rank: int | None = None) -> Factorization:
     """Best approximation of rank ``rank`` of the assembled matrix.
 
     Parameters
     ----------
     observation : Observation
         Sampled columns C (n, d1) and rows R (d2, m).
-    G : array of shape (d1, m)
-        The prediction ``C @ G`` for what was not read; its sampled columns do not matter.
-    rank : int
-        How many directions to keep.
+    prediction : Prediction
+        For what was not read; its first features are the sampled columns.
+    rank : int, optional
+        How many directions to keep; all if left out.
 
     Returns
     -------
@@ -36,16 +47,21 @@ def assemble(observation: Observation, G: Matrix, rank: int) -> Factorization:
     """
     n, m = observation.shape
     d1, d2 = observation.n_columns, observation.n_rows
-    xp = array_namespace(observation.columns)
-    is_sampled_row = to_device(index_table(observation.row_index, n) >= 0, observation.columns)
-    is_sampled_column = to_device(index_table(observation.column_index, m) >= 0, observation.columns)
-    outside = xp.where(is_sampled_row[:, None], xp.zeros_like(observation.columns), observation.columns)
-    identity = to_device(np.eye(d1, dtype=np.float64), G)
-    G = xp.where(is_sampled_column[None, :], scatter_rows(identity, observation.column_index, m).T, G)
-    left = leading_basis(outside).vectors
-    right = xp.concat([float64(observation.rows), float64(left.T @ outside) @ G]).T  # (m, d2 + width of left)
-    V = leading_basis(right, rank).vectors
+    xp, features = array_namespace(observation.columns), prediction.features
+    is_sampled_row = to_device(index_table(observation.row_index, n) >= 0, features)
+    is_sampled_column = to_device(index_table(observation.column_index, m) >= 0, features)
+    outside = xp.where(is_sampled_row[:, None], xp.zeros_like(features), features)
+    least = rounding_unit(observation.values)
+    left = leading_basis(outside, least=least).vectors
+    coordinates = float64(left.T @ outside)  # of the features
+    predicted = (coordinates @ to_device(prediction.mixing, coordinates)) @ prediction.right.T
+    read = scatter_rows(coordinates[:, :d1].T, observation.column_index, m).T
+    below = xp.where(is_sampled_column[None, :], read, predicted)
+    right = xp.concat([float64(observation.rows), below]).T  # (m, d2 + width of left)
+    V = leading_basis(right, rank, least=least).vectors
     P, s, Qt = small_svd(right.T @ V)
+    kept = exact_rank(to_numpy(s), least)
+    P, s, Qt = P[:, :kept], s[:kept], Qt[:kept, :]
     U = float64(left) @ P[d2:, :] + scatter_rows(P[:d2, :], observation.row_index, n)
     return Factorization(Basis(U), Core(_diagonal(s), "approximate"), Basis(V @ Qt.T))
 

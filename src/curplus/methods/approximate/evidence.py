@@ -1,19 +1,68 @@
-"""What entries set aside say of a change: by how many standard errors it predicts them better."""
+"""What entries say of a change that they had no part in: by how many standard errors it predicts them better."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from ..._arrays import to_numpy
-from ..._typing import Vector
+from ..._typing import FloatArray, Vector
 from ...factorization import Factorization
 from ...observation import Entries
 
-__all__ = ["KEPT", "squared_errors", "standard_errors"]
+__all__ = ["FEWEST", "KEPT", "KEPT_OF_SEVERAL", "Gain", "best_gain", "squared_errors", "standard_errors"]
 
+FEWEST = 100  # entries, below which nothing is tested: of a few, chance makes any number of standard errors
+ENOUGH = 500  # entries set aside; with fewer, those that are fitted are left out in turn
+FOLDS = 5
 KEPT = 2.0  # standard errors by which a change must predict better to be kept
+KEPT_OF_SEVERAL = 3.0  # where it is the best of several
+
+
+class Gain(NamedTuple):
+    """What the best of several changes brings."""
+
+    which: int  # of the changes
+    standard_errors: float  # by which entries are predicted better; nan where there are too few to say
+
+
+def best_gain(error: Entries, aside: Entries, fit: Callable[[Entries, Entries], Sequence[Vector]]) -> Gain:
+    """The best of the changes that ``fit(error, at)`` predicts at entries, by entries they were not fitted to.
+
+    Parameters
+    ----------
+    error : Entries
+        What is left to explain where changes are fitted.
+    aside : Entries
+        And at entries set aside. Where they are few, the entries of ``error`` are left out in turn.
+    fit : callable
+        Fits to some entries, returns what each change predicts at others, on the host.
+    """
+    if max(len(error), len(aside)) < FEWEST:
+        return Gain(0, math.nan)
+    if len(aside) >= ENOUGH:
+        at, changes = aside, [to_numpy(change) for change in fit(error, aside)]
+    else:
+        at, changes = error, _left_out(error, fit)
+    before, weights = to_numpy(at.values), at.fit_weights
+    after = [(before - change) ** 2 for change in changes]
+    best = int(np.argmin([np.mean(weights * squares) for squares in after]))
+    return Gain(best, standard_errors(before**2, after[best], weights))
+
+
+def _left_out(error: Entries, fit: Callable[[Entries, Entries], Sequence[Vector]]) -> list[FloatArray]:
+    """What the changes predict at each entry when they are fitted without its position."""
+    place = np.unique(error.flat_index, return_inverse=True)[1]
+    fold = np.random.default_rng(0).permutation(int(place.max()) + 1)[place] % FOLDS
+    parts = []
+    for k in range(FOLDS):
+        out = np.flatnonzero(fold == k)
+        parts.append([out, *(to_numpy(x) for x in fit(error.take(np.flatnonzero(fold != k)), error.take(out)))])
+    order = np.argsort(np.concatenate([part[0] for part in parts]))
+    return [np.concatenate(change)[order] for change in list(zip(*parts, strict=True))[1:]]
 
 
 def squared_errors(approximation: Factorization | None, entries: Entries) -> Vector:
@@ -25,5 +74,5 @@ def squared_errors(approximation: Factorization | None, entries: Entries) -> Vec
 def standard_errors(before: Vector, after: Vector, weights: Vector) -> float:
     """The mean by which weighted squares fall, divided by its standard error; 0 where nothing changes."""
     gain = weights * (before - after)
-    spread = float(np.std(gain)) / math.sqrt(max(len(gain), 1))
+    spread = float(np.std(gain, ddof=1)) / math.sqrt(len(gain)) if len(gain) > 1 else 0.0
     return float(np.mean(gain)) / spread if spread > 0 else 0.0

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse
@@ -20,9 +20,10 @@ from scipy.sparse.linalg import svds
 from ..._typing import FloatArray, IndexVector
 from ...observation import Entries
 from .als import Measurements, solve_rows
+from .factors import Factors
 from .offsets import Offsets
 
-__all__ = ["Factors", "chosen_threshold", "low_rank_part", "thresholds"]
+__all__ = ["chosen_threshold", "low_rank_part", "thresholds"]
 
 RATIO, STEPS = 0.75, 28  # each threshold is this fraction of the one before
 PATIENCE = 3  # thresholds without improvement before the search ends
@@ -30,18 +31,6 @@ MOST_SWEEPS, STEADY = 10, 2e-3  # until the objective falls by less than this fr
 WIDEST, NARROWEST = 60, 4  # directions; fewer where entries are few for them, or so many that they take long
 MOST_PRODUCTS = 4_000_000_000  # of entries and pairs of directions
 FOLDS, FEW_ENTRIES = 4, 20_000  # with more entries than a few, one fold is left out
-
-
-class Factors(NamedTuple):
-    """The matrix ``left @ right.T``."""
-
-    left: FloatArray  # (n, k)
-    right: FloatArray  # (m, k)
-
-    def at(self, i: IndexVector, j: IndexVector) -> FloatArray:
-        """Values at ``(i[t], j[t])``."""
-        values: FloatArray = np.vecdot(self.left[i], self.right[j])
-        return values
 
 
 def thresholds(entries: Entries) -> FloatArray:

@@ -9,14 +9,17 @@ variances are found from the entries themselves, by the steps of an EM algorithm
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
+from ..._arrays import array_namespace, to_numpy
 from ..._typing import FloatArray, IndexVector
+from ...factorization import Factorization
 from ...observation import Entries
 
-__all__ = ["Offsets", "additive_model"]
+__all__ = ["Offsets", "additive_model", "no_offsets", "offsets_of"]
 
 MOST_STEPS, STEADY = 100, 1e-4  # until no variance changes by more than this fraction
 NEGLIGIBLE = 1e-12  # of the variance of the entries, below which a variance counts as this
@@ -68,6 +71,22 @@ def additive_model(entries: Entries) -> Offsets:
         if all(abs(a / b - 1) < STEADY for a, b in zip(now, before, strict=True)):
             break
     return Offsets(constant, sides[0].offsets, sides[1].offsets, noise)
+
+
+def no_offsets(entries: Entries) -> Offsets:
+    """Zero, for those who want no offsets."""
+    n, m = entries.shape
+    return Offsets(0.0, np.zeros(n), np.zeros(m), math.nan)
+
+
+def offsets_of(approximation: Factorization) -> Offsets:
+    """The means of the rows and columns of an approximation, as offsets."""
+    Z = approximation.core.Z
+    xp, left, right = array_namespace(Z), approximation.left.vectors, approximation.right.vectors
+    of_rows = to_numpy(left @ (Z @ xp.mean(right, axis=0)))
+    of_columns = to_numpy(right @ (Z.T @ xp.mean(left, axis=0)))
+    constant = float(of_rows.mean())
+    return Offsets(constant, of_rows - constant, of_columns - constant, math.nan)
 
 
 class _Side:

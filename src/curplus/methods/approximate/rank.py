@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._arrays import array_namespace, is_numpy_array, numerical_rank, to_numpy
+from ..._arrays import array_namespace, is_numpy_array, rounding_unit, to_numpy
 from ..._validation import check_count
 from ...observation import Observation
 
-__all__ = ["RankChoice", "choose_rank"]
+__all__ = ["ASKED_FOR", "RankChoice", "choose_rank", "exact_rank", "singular_values"]
 
 
 ASKED_FOR = "asked for"
@@ -26,17 +26,17 @@ class RankChoice(NamedTuple):
 
 
 def choose_rank(observation: Observation, rank: int | None) -> RankChoice:
-    """The rank that was asked for; else from the singular values of the sampled columns and rows."""
+    """The rank that was asked for; else the least that the singular values of sampled columns and rows suggest."""
     if rank is not None:
         return RankChoice(check_count(rank, name="rank", at_least=1), ASKED_FOR)
     samples = {"columns": observation.columns, "rows": observation.rows.T}
-    spectra = {axis: _singular_values(x) for axis, x in samples.items() if x.shape[1]}
+    spectra = {axis: singular_values(x) for axis, x in samples.items() if x.shape[1]}
     if not spectra:
         return RankChoice(min(observation.shape), "as many directions as entries left out in turn support")
-    ranks = {axis: numerical_rank(s, samples[axis].shape) for axis, s in spectra.items()}
+    ranks = {axis: exact_rank(s, rounding_unit(observation.values)) for axis, s in spectra.items()}
     deficient = [axis for axis, s in spectra.items() if ranks[axis] < len(s)]
     if deficient:
-        axis = min(deficient, key=lambda axis: ranks[axis])
+        axis = max(deficient, key=lambda axis: ranks[axis])
         return RankChoice(max(1, ranks[axis]), "the sampled {axis} have no more independent directions", axis)
     axis = max(spectra, key=lambda axis: len(spectra[axis]))
     found = min(_above_noise(spectra[axis], samples[axis].shape), *(len(s) for s in spectra.values()))
@@ -44,11 +44,15 @@ def choose_rank(observation: Observation, rank: int | None) -> RankChoice:
     return RankChoice(max(1, found), why, axis)
 
 
-def _singular_values(x: Any) -> NDArray[Any]:
-    """All singular values, on the host; on another device, only the triangle of a QR factorization is moved."""
-    if is_numpy_array(x):
-        return np.linalg.svdvals(x)
-    return np.linalg.svdvals(to_numpy(array_namespace(x).linalg.qr(x)[1]))
+def exact_rank(s: NDArray[Any], rounding: float) -> int:
+    """How many singular values of a matrix whose entries have this relative rounding are not made by it."""
+    return int(np.count_nonzero(s > 32 * rounding * s.max(initial=0.0)))
+
+
+def singular_values(x: Any) -> NDArray[Any]:
+    """All singular values, on the host, from the triangle of a QR factorization."""
+    triangle = np.linalg.qr(x, mode="r") if is_numpy_array(x) else array_namespace(x).linalg.qr(x)[1]
+    return np.linalg.svdvals(to_numpy(triangle))
 
 
 def _above_noise(s: NDArray[Any], shape: tuple[int, int]) -> int:

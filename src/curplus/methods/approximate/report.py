@@ -27,11 +27,13 @@ def fit_report(
     *,
     offsets: Offsets | None,
     correction_z: float,
+    offsets_z: float,
     refinement_z: float,
     held_out: Entries,
 ) -> FitReport:
     """The facts of a fit; ``held_out`` are the entries that it did not use."""
-    skeleton = Skeleton(np.empty((0, 0)), condition=math.nan) if skeleton is None else skeleton
+    none = np.empty((0, 0))
+    skeleton = Skeleton(none, none, "", math.nan, math.nan) if skeleton is None else skeleton
     against_zero = math.nan
     if len(held_out) > 1:
         zero, now = squared_errors(None, held_out), squared_errors(approximation, held_out)
@@ -43,12 +45,11 @@ def fit_report(
         (
             Fact("rank", approximation.rank, reason=why, axis=rank.axis),
             *_offset_facts(offsets),
-            Fact("row_ridge", skeleton.row_ridge, "ridge, by {axis}", RELATIVE, axis="rows"),
-            Fact("column_ridge", skeleton.column_ridge, "ridge, by {axis}", RELATIVE, axis="columns"),
-            Fact("entry_ridge", skeleton.entry_ridge, "ridge, by the entries", RELATIVE),
-            Fact("sum_coefficient", skeleton.sum_coefficient, "coefficient of the sums"),
+            Fact("first_guess", skeleton.frame or None),
+            Fact("ridge", skeleton.ridge, unit=RELATIVE),
             Fact("intersection_condition", skeleton.condition, "condition of the intersection"),
             Fact("left_out_error", skeleton.left_out_error, "left-out rows and columns", "of the squares unpredicted"),
+            Fact("offsets_z", offsets_z, "offsets for the entries", BETTER, _outcome(offsets_z)),
             Fact("correction_z", correction_z, "core for the entries", BETTER, _outcome(correction_z)),
             Fact("refinement_z", refinement_z, "refinement", BETTER, _outcome(refinement_z)),
             Fact("refined", refinement_z > KEPT, "refined by alternating least squares"),

@@ -1,0 +1,50 @@
+"""What scattered entries say of the rows and columns they stand in: offsets for the error of a prediction."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..._arrays import array_namespace, to_device, to_numpy
+from ..._typing import IndexVector
+from ...observation import Entries, Observation
+from .correction import error_at
+from .evidence import best_gain
+from .offsets import Offsets, additive_model
+from .prediction import Prediction
+
+__all__ = ["with_entry_offsets"]
+
+KEPT = 1.0  # standard errors: offsets are shrunk by themselves where there is little to see
+
+
+def with_entry_offsets(
+    observation: Observation, prediction: Prediction, use: IndexVector, check: IndexVector, *, has_constant: bool
+) -> tuple[Prediction, float]:
+    """The prediction, and by how many standard errors offsets fitted to its error at the entries do better.
+
+    They are added if that is more than one. If ``has_constant``, the feature after the sampled columns is the constant.
+    """
+    factors = prediction.factors
+    error, aside = (_on_host(error_at(observation, factors, which)) for which in (use, check))
+    gain = best_gain(error, aside, lambda fit, at: [additive_model(fit).at(at.i, at.j)])
+    if not gain.standard_errors > KEPT:
+        return prediction, gain.standard_errors
+    return _plus(prediction, additive_model(error), observation.n_columns, has_constant), gain.standard_errors
+
+
+def _on_host(error: Entries) -> Entries:
+    return Entries(error.shape, error.i, error.j, to_numpy(error.values), weights=error.fit_weights)
+
+
+def _plus(prediction: Prediction, offsets: Offsets, n_columns: int, has_constant: bool) -> Prediction:
+    """The offsets added to a prediction: their rows are one more feature, and the constant another if there is none."""
+    like, right = prediction.features, to_device(offsets.factors()[1], prediction.right)
+    xp = array_namespace(like)
+    features = to_device(offsets.constant + offsets.rows, like)[:, None]
+    p = like.shape[1]
+    mixing = np.zeros((p + (1 if has_constant else 2), 2))
+    mixing[p, 0] = 1
+    mixing[n_columns if has_constant else p + 1, 1] = 1
+    if not has_constant:
+        features = xp.concat([features, xp.ones_like(features)], axis=1)
+    return prediction.plus(features, mixing, right)

@@ -1,0 +1,111 @@
+r"""What the ridge holds back to: zero, a product of sums, or offsets of rows and columns.
+
+A ridge pulls a prediction towards zero, and where values have a mean, zero is a bad guess. So the ridge skeleton works
+on what is left of rows and columns after a first guess, made of them by few numbers:
+
+.. math:: M \approx [C, 1] \, P \, [R; 1] + \tilde C \, \tilde W_\lambda^+ \, \tilde R
+
+with :math:`\tilde C = [C, 1] A` and :math:`\tilde R = B [R; 1]` the deviations from that guess.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from ..._typing import FloatArray
+from .cross import Cross, Means
+
+__all__ = ["Frame", "offset_frame", "sum_coefficient", "sum_frame", "zero_frame"]
+
+
+class Frame(NamedTuple):
+    """A first guess, and the rows and columns as they deviate from it."""
+
+    name: str
+    left: FloatArray  # (d1 + 1, q); the guess is [C, 1] @ left @ right @ [R; 1]
+    right: FloatArray  # (q, d2 + 1)
+    columns: FloatArray  # (d1 + 1, d1); deviations of the columns are [C, 1] @ columns
+    rows: FloatArray  # (d2, d2 + 1); deviations of the rows are rows @ [R; 1]
+    own_rows: FloatArray  # (d2,), by which factor the guess for each row contains the row itself
+    own_columns: FloatArray  # (d1,)
+
+    @property
+    def T(self) -> Frame:
+        """The same for the transposed matrix."""
+        return Frame(self.name, self.right.T, self.left.T, self.rows.T, self.columns.T, self.own_columns, self.own_rows)
+
+    def intersection(self, cross: Cross) -> FloatArray:
+        """Deviations where rows and columns intersect, shape (d2, d1)."""
+        deviations: FloatArray = self.rows @ np.vstack([cross.W, np.ones(cross.W.shape[1])])
+        return deviations
+
+
+def zero_frame(cross: Cross) -> Frame:
+    """Zero as first guess."""
+    d2, d1 = cross.W.shape
+    return _frame("zero", cross, np.zeros((d1 + 1, 0)), np.zeros((0, d2 + 1)))
+
+
+def sum_frame(cross: Cross) -> Frame:
+    """A multiple of the product of row sums and column sums, the one pattern that few samples estimate well."""
+    d2, d1 = cross.W.shape
+    left, right = np.ones((d1 + 1, 1)), np.full((1, d2 + 1), sum_coefficient(cross))
+    left[-1] = right[:, -1] = 0
+    return _frame("sums", cross, left, right)
+
+
+def offset_frame(cross: Cross) -> Frame:
+    r"""Offsets of rows and columns, from their means, each held back by how little is known of it.
+
+    A row mean over d1 columns has variance :math:`\tau^2 + \sigma^2 / d_1` with :math:`\tau^2` that of the offsets,
+    and its best guess is the share :math:`\tau^2 / (\tau^2 + \sigma^2 / d_1)` of its deviation.
+    """
+    d2, d1 = cross.W.shape
+    share_of_rows = _reliability(cross.row_means, d1, cross.column_means)
+    share_of_columns = _reliability(cross.column_means, d2, cross.row_means)
+    constant = (
+        (1 - share_of_rows) * cross.row_means.mean
+        + (1 - share_of_columns) * cross.column_means.mean
+        - float(cross.W.mean())
+    )
+    left, right = np.zeros((d1 + 1, 2)), np.zeros((2, d2 + 1))
+    left[:-1, 0], left[-1] = share_of_rows / d1, (constant, 1)
+    right[1, :-1], right[0, -1] = share_of_columns / d2, 1
+    return _frame("offsets", cross, left, right)
+
+
+def sum_coefficient(cross: Cross) -> float:
+    """The coefficient of the product of sums that predicts left-out rows and columns best, both together."""
+    fit = size = 0.0
+    for side in (cross, cross.T):
+        gram = side.row_gram[:-1, :-1]
+        sums, inner, own = side.W.sum(axis=1), gram.sum(axis=1), np.diag(gram)
+        fit += side.unread_rows * float(sums @ (inner - own))
+        size += side.unread_rows * float(sums**2 @ (inner.sum() - 2 * inner + own))
+    return fit / size if size > 0 else 0.0
+
+
+def _frame(name: str, cross: Cross, left: FloatArray, right: FloatArray) -> Frame:
+    d2, d1 = cross.W.shape
+    of_rows = np.hstack([cross.W, np.ones((d2, 1))]) @ left @ right  # (d2, d2 + 1)
+    of_columns = left @ right @ np.vstack([cross.W, np.ones(d1)])  # (d1 + 1, d1)
+    return Frame(
+        name,
+        left,
+        right,
+        np.eye(d1 + 1, d1) - of_columns,
+        np.eye(d2, d2 + 1) - of_rows,
+        np.diagonal(of_rows).copy(),
+        np.diagonal(of_columns).copy(),
+    )
+
+
+def _reliability(means: Means, count: int, others: Means) -> float:
+    """The share of the deviations of means over ``count`` values that is not chance."""
+    interaction = others.interaction if math.isnan(means.interaction) else means.interaction
+    if not means.variance > 0:
+        return 0.0
+    return 1.0 if math.isnan(interaction) else max(0.0, 1 - interaction / count / means.variance)
