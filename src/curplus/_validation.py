@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import array_namespace, host_array, is_array_api_obj, largest, to_numpy
+from ._arrays import array_namespace, host_array, is_array_api_obj, largest, largest_known, to_numpy
 from ._typing import Array, IndexVector, Names, RandomState, Shape
 from .exceptions import InvalidArgumentError, RankTooLargeError
 
 __all__ = [
     "check_count",
     "check_finite",
+    "check_gaps",
     "check_index",
     "check_names",
     "check_rank",
@@ -79,6 +80,15 @@ def check_two_dimensional(shape: tuple[int, ...]) -> None:
         raise InvalidArgumentError(f"the matrix has shape {tuple(shape)}. Give a two-dimensional array.")
 
 
+def check_gaps(gaps: Any) -> bool:
+    """Whether NaN means that something was not measured."""
+    if not isinstance(gaps, (bool, np.bool_)):
+        raise InvalidArgumentError(
+            f"gaps={gaps!r} is not a truth value. Use gaps=True if NaN means that a value could not be measured."
+        )
+    return bool(gaps)
+
+
 def check_index(index: Any, size: int, *, name: str) -> IndexVector:
     """One-dimensional positions in ``range(size)``, as int64."""
     x = to_numpy(index) if is_array_api_obj(index) else host_array(index, name=name)
@@ -118,17 +128,24 @@ def _as_array(names: list[Any]) -> Names:
     return np.asarray([str(name) for name in names], dtype=str)
 
 
-def check_finite(x: Array, *, name: str, place: Any = None) -> float:
-    """Largest magnitude in ``x``; an error naming the first NaN or inf, through ``place(index)``."""
-    magnitude = largest(x)
+def check_finite(x: Array, *, name: str, place: Any = None, gaps: bool | None = None) -> float:
+    """Largest magnitude in ``x``; an error naming the first NaN or inf, through ``place(index)``.
+
+    With ``gaps`` NaN stands for no value. Where that could be said and was not (False), the error says so.
+    """
+    magnitude = largest_known(x) if gaps else largest(x)
     if math.isfinite(magnitude):
         return magnitude
     xp = array_namespace(x)
-    bad = np.unravel_index(int(xp.argmin(xp.astype(xp.isfinite(x), xp.uint8))), x.shape)
+    good = xp.isfinite(x) | xp.isnan(x) if gaps else xp.isfinite(x)
+    bad = np.unravel_index(int(xp.argmin(xp.astype(good, xp.uint8))), x.shape)
+    value = float(x[tuple(int(k) for k in bad)])
     where = f" ({place(*bad)})" if place else ""
+    advice = "leave out what could not be measured, or repair it first."
+    if gaps is False and math.isnan(value):
+        advice = "if NaN means that this could not be measured, say gaps=True, otherwise repair it first."
     raise InvalidArgumentError(
-        f"{name}[{', '.join(str(k) for k in bad)}]={float(x[tuple(int(k) for k in bad)])}{where}. "
-        "Every value that was read must be finite: leave out what could not be measured, or repair it first."
+        f"{name}[{', '.join(str(k) for k in bad)}]={value}{where}. Every value that was read must be finite: {advice}"
     )
 
 

@@ -32,6 +32,7 @@ def acquire(
     entry_strategy: str | EntryStrategy = "uniform",
     start: Observation | None = None,
     symmetric: bool = False,
+    gaps: bool = False,
     on_round: Callable[[Observation], Any] | None = None,
     rng: RandomState = None,
 ) -> Observation:
@@ -63,6 +64,9 @@ def acquire(
     symmetric : bool, default False
         Promise that :math:`M = M^\top`. Rows and columns are then the same set, only the columns are read, and
         ``n_rows`` must equal ``n_columns``.
+    gaps : bool, default False
+        Whether NaN means that something could not be measured; otherwise it is an error. A row with gaps counts as
+        read, an entry that could not be measured counts as asked for, and neither is asked for again.
     on_round : callable, optional
         Called after each round with what has been read so far, to show progress or to save it.
     rng : None, int or numpy.random.Generator
@@ -101,7 +105,7 @@ def acquire(
     source = as_source(source)
     goal = check_counts(_shape(source), n_columns, n_rows, n_entries)
     seed = seed_of(rng)
-    seen = _begin(source, start, goal.n_entries)
+    seen = _begin(source, start, goal.n_entries, gaps)
     how: dict[str, Any] = {"strategy": strategy, "entry_strategy": entry_strategy, "symmetric": symmetric}
     while (plan := propose(seen, **goal._asdict(), **how, rng=seed)) is not None:
         seen = _next_round(source, plan, seen, symmetric, seed)
@@ -142,10 +146,10 @@ def _shape(source: Source) -> tuple[int, int]:
     return int(source.shape[0]), int(source.shape[1])
 
 
-def _begin(source: Source, start: Observation | None, n_entries: int) -> Observation:
+def _begin(source: Source, start: Observation | None, n_entries: int, gaps: bool) -> Observation:
     """What is known before the first reading."""
     shape = _shape(source)
-    nothing = read(source, SamplePlan(shape, NO_INDEX, NO_INDEX, NO_INDEX, NO_INDEX, design=UNIFORM))
+    nothing = read(source, SamplePlan(shape, NO_INDEX, NO_INDEX, NO_INDEX, NO_INDEX, design=UNIFORM), gaps=gaps)
     if start is None:
         return nothing
     if check_observation(start, name="start").shape != shape:

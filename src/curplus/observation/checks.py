@@ -117,13 +117,14 @@ def check_no_repeats(index: IndexVector, name: str) -> None:
 
 
 def check_values(observation: Observation) -> float:
-    """Only finite numbers; the largest magnitude of them."""
+    """Only finite numbers, and NaN where there may be gaps; the largest magnitude of them."""
     o = observation
-    return max(
-        check_finite(o.columns, name="columns", place=lambda i, k: f"row {i}, column {o.column_index[k]}"),
-        check_finite(o.rows, name="rows", place=lambda k, j: f"row {o.row_index[k]}, column {j}"),
-        check_finite(o.values, name="values", place=lambda t: f"row {o.i[t]}, column {o.j[t]}"),
-    )
+    places: dict[str, Any] = {
+        "columns": lambda i, k: f"row {i}, column {o.column_index[k]}",
+        "rows": lambda k, j: f"row {o.row_index[k]}, column {j}",
+        "values": lambda t: f"row {o.i[t]}, column {o.j[t]}",
+    }
+    return max(check_finite(getattr(o, name), name=name, place=place, gaps=o.gaps) for name, place in places.items())
 
 
 def check_range(magnitude: float, shape: Shape, like: Array) -> None:

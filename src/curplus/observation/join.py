@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._arrays import concatenate, one_type
+from .._arrays import array_namespace, concatenate, index_table, one_type, take
 from .._typing import Array, Vector
 from ..exceptions import InvalidArgumentError
+from .checks import check_agreement, check_range, check_repeated
 from .entries import Entries
+from .places import one_value_each
 
 if TYPE_CHECKING:
     from .observation import Observation
 
-__all__ = ["check_joinable", "joined_fields", "joined_names"]
+__all__ = ["check_joinable", "joined", "joined_names"]
 
 
 def check_joinable(first: Observation, second: Any) -> None:
@@ -39,6 +41,47 @@ def check_joinable(first: Observation, second: Any) -> None:
         )
 
 
+def joined(first: Observation, second: Observation) -> Observation:
+    """Both samples as one; what is new is checked, and what one of them knows at a place, the other knows too."""
+    magnitude = max(first.magnitude, second.magnitude)
+    check_range(magnitude, first.shape, first.values)
+    check_repeated(first, second, magnitude)
+    first = _with_gaps_filled(first, second)
+    new = second.subset(
+        columns=~np.isin(second.column_index, first.column_index),
+        rows=~np.isin(second.row_index, first.row_index),
+        design=second.design,
+    )
+    check_agreement(first, new, magnitude)
+    check_agreement(new, first, magnitude)
+    joint = first._replaced(**_joined_fields(first, new))
+    joint = one_value_each(joint)
+    joint._set(design=first.design.join(new.design, first.counts, new.counts).of(joint.counts), magnitude=magnitude)
+    return joint
+
+
+def _with_gaps_filled(first: Observation, second: Observation) -> Observation:
+    """The first sample, whose columns and rows are filled by those of the second where both have them."""
+    if not first.has_gaps:
+        return first
+    columns = _filled_columns(first, second)
+    rows = _filled_columns(first.T, second.T)
+    return first._replaced(columns=columns, rows=rows.T)
+
+
+def _filled_columns(first: Observation, second: Observation) -> Array:
+    where = index_table(first.column_index, first.shape[1])[second.column_index]
+    both = np.flatnonzero(where >= 0)
+    if not len(both):
+        return first.columns
+    ours, theirs = take(first.columns, where[both], axis=1), take(second.columns, both, axis=1)
+    xp = array_namespace(ours, theirs)
+    merged = xp.where(xp.isnan(ours), theirs, ours)
+    source = np.arange(first.n_columns)
+    source[where[both]] = first.n_columns + np.arange(len(both))
+    return take(concatenate(first.columns, merged, axis=1), source, axis=1)
+
+
 def joined_names(first: Observation, second: Observation) -> dict[str, Any]:
     """Names of rows and columns, from whichever sample has them."""
     return {
@@ -47,7 +90,7 @@ def joined_names(first: Observation, second: Observation) -> dict[str, Any]:
     }
 
 
-def joined_fields(first: Observation, second: Observation) -> dict[str, Any]:
+def _joined_fields(first: Observation, second: Observation) -> dict[str, Any]:
     """The fields of both samples together; they share no column and no row."""
     n, m = first.shape
     columns, rows, values = one_type(
@@ -59,7 +102,7 @@ def joined_fields(first: Observation, second: Observation) -> dict[str, Any]:
     )
     index = {
         name: np.concatenate([getattr(first, name), getattr(second, name)])
-        for name in ("column_index", "row_index", "i", "j")
+        for name in ("column_index", "row_index", "i", "j", "unmeasured_i", "unmeasured_j")
     }
     return index | {
         "columns": columns,
@@ -67,6 +110,7 @@ def joined_fields(first: Observation, second: Observation) -> dict[str, Any]:
         "values": values,
         "probabilities": _joined_probabilities(first.entries, second.entries),
         "weights": _joined_weights(first.entries, second.entries),
+        "gaps": first.gaps or second.gaps,
         **joined_names(first, second),
     }
 

@@ -13,16 +13,19 @@ import numpy as np
 
 from .._arrays import concatenate, gather, index_table, take
 from .._typing import IndexVector, Matrix, RandomState, Vector
-from .._validation import check_index, check_shape
+from .._validation import check_gaps, check_index, check_shape
 from ..exceptions import InvalidArgumentError
 from ..sources import Source, as_source
+from .gaps import entries_asked_for
 from .observation import Observation
 from .plan import SamplePlan, uniform_plan
 
 __all__ = ["observe", "read"]
 
 
-def observe(source: Any, *, n_columns: int, n_rows: int, n_entries: int, rng: RandomState = None) -> Observation:
+def observe(
+    source: Any, *, n_columns: int, n_rows: int, n_entries: int, gaps: bool = False, rng: RandomState = None
+) -> Observation:
     r"""Read columns, rows and entries of a matrix, chosen uniformly at random.
 
     Parameters
@@ -32,6 +35,8 @@ def observe(source: Any, *, n_columns: int, n_rows: int, n_entries: int, rng: Ra
     n_columns, n_rows, n_entries : int
         How many to read: :math:`d_1`, :math:`d_2` and :math:`|\Omega|`. Each is drawn without replacement; 0 is
         allowed. The entries are drawn from all :math:`nm` positions, so some may fall on sampled rows and columns.
+    gaps : bool, default False
+        Whether NaN means that something could not be measured; otherwise it is an error.
     rng : None, int or numpy.random.Generator
         Passed to :func:`numpy.random.default_rng`. The same seed gives the same bits.
 
@@ -53,10 +58,10 @@ def observe(source: Any, *, n_columns: int, n_rows: int, n_entries: int, rng: Ra
     """
     source = as_source(source)
     plan = uniform_plan(source.shape, n_columns=n_columns, n_rows=n_rows, n_entries=n_entries, rng=rng)
-    return read(source, plan)
+    return read(source, plan, gaps=gaps)
 
 
-def read(source: Any, plan: SamplePlan, *, known: Observation | None = None) -> Observation:
+def read(source: Any, plan: SamplePlan, *, known: Observation | None = None, gaps: bool = False) -> Observation:
     """Carry out a plan: read exactly the positions it names.
 
     Parameters
@@ -67,7 +72,11 @@ def read(source: Any, plan: SamplePlan, *, known: Observation | None = None) -> 
     plan : SamplePlan
         What to read of it.
     known : Observation, optional
-        What has been read before. An entry that it has is not asked for again, and no entry is asked for twice.
+        What has been read before. An entry that it has, or that it knows to be a gap, is not asked for again, and no
+        entry is asked for twice.
+    gaps : bool, default False
+        Whether NaN means that something could not be measured; otherwise it is an error. There may be gaps too where
+        ``known`` or the source says so.
 
     Returns
     -------
@@ -97,6 +106,7 @@ def read(source: Any, plan: SamplePlan, *, known: Observation | None = None) -> 
         row_names=getattr(source, "row_names", None),
         column_names=getattr(source, "column_names", None),
         design=plan.design,
+        gaps=check_gaps(gaps) or getattr(source, "gaps", False) is True or (known is not None and known.gaps),
     )
 
 
@@ -149,7 +159,8 @@ def _fetch_unknown(source: Source, plan: SamplePlan, known: Observation) -> Read
     n, m = plan.shape
     flat, inverse = np.unique(plan.i * m + plan.j, return_inverse=True)
     i, j = flat // m, flat % m
-    on_known = _on(known.row_index, n)[i] | _on(known.column_index, m)[j] | np.isin(flat, known.entries.flat_index)
+    asked = np.isin(flat, entries_asked_for(known).flat_index)
+    on_known = _on(known.row_index, n)[i] | _on(known.column_index, m)[j] | asked
     on_plan = ~on_known & (_on(plan.row_index, n)[i] | _on(plan.column_index, m)[j])
     new = np.flatnonzero(~on_known & ~on_plan)
     reading = _fetch(source, plan._replace(i=i[new], j=j[new], probabilities=None))
@@ -184,6 +195,7 @@ def _looked_up(
         yield t, gather(sample.columns, i[t], column[on_column])
     t = which[~on_row & ~on_column]
     if len(t) and isinstance(sample, Observation):
-        first = sample.entries.unique()
-        where = np.searchsorted(sample.entries.flat_index[first], i[t] * m + j[t])
-        yield t, take(sample.values, first[where], axis=0)
+        entries = entries_asked_for(sample)
+        first = entries.unique()
+        where = np.searchsorted(entries.flat_index[first], i[t] * m + j[t])
+        yield t, take(entries.values, first[where], axis=0)

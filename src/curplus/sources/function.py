@@ -9,7 +9,7 @@ import numpy as np
 
 from .._arrays import blocks, real_array
 from .._typing import IndexVector, Matrix, Names, Shape, Vector
-from .._validation import check_count, check_names, check_shape
+from .._validation import check_count, check_gaps, check_names, check_shape
 from ..exceptions import InvalidArgumentError, SourceError
 
 __all__ = ["CallableSource"]
@@ -30,6 +30,8 @@ class CallableSource:
         Most positions to ask for in one call.
     row_names, column_names : sequence, optional
         One name per row and per column.
+    gaps : bool, default False
+        Whether the function may return NaN for what cannot be measured. What is read of it then has gaps.
 
     Examples
     --------
@@ -48,6 +50,7 @@ class CallableSource:
         block_size: int = 2**18,
         row_names: Iterable[Any] | None = None,
         column_names: Iterable[Any] | None = None,
+        gaps: bool = False,
     ) -> None:
         if not callable(function):
             raise InvalidArgumentError(f"function={function!r} cannot be called. Give a function of (i, j).")
@@ -59,6 +62,7 @@ class CallableSource:
             raise InvalidArgumentError(f"dtype={self.dtype} is not supported. Use float32 or float64.")
         self.row_names: Names | None = check_names(row_names, self._shape[0], name="row_names")
         self.column_names: Names | None = check_names(column_names, self._shape[1], name="column_names")
+        self.gaps = check_gaps(gaps)
 
     @property
     def shape(self) -> Shape:
@@ -111,11 +115,12 @@ class CallableSource:
                 f"the function returned an array of shape {values.shape} when asked for {asked}. "
                 f"It must return shape {i.shape}, one number for each position."
             )
-        bad = ~np.isfinite(values)
+        bad = np.isinf(values) if self.gaps else ~np.isfinite(values)
         if bad.any():
             t = int(np.argmax(bad))
+            allowed = " If it means that this could not be measured, say gaps=True." if np.isnan(values[t]) else ""
             raise SourceError(
                 f"the function returned {values[t]} at row {i[t]}, column {j[t]}, when asked for {asked}. "
-                "Every value must be finite."
+                f"Every value must be finite.{allowed}"
             )
         return values
