@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Iterable
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -14,17 +15,22 @@ from ._typing import Array, IndexVector, Names, RandomState, Shape
 from .exceptions import InvalidArgumentError, RankTooLargeError
 
 __all__ = [
+    "UNKNOWN",
     "check_count",
     "check_finite",
     "check_gaps",
     "check_index",
     "check_names",
+    "check_one_noise",
     "check_rank",
     "check_shape",
     "check_share",
     "check_two_dimensional",
     "random_generator",
 ]
+
+
+UNKNOWN = "unknown"  # of a noise
 
 
 def check_count(value: Any, *, name: str, at_most: int | None = None, of: str = "", at_least: int = 0) -> int:
@@ -43,6 +49,18 @@ def check_count(value: Any, *, name: str, at_most: int | None = None, of: str = 
             f"Use {name}={at_most} or less."
         )
     return count
+
+
+def check_one_noise(noise: Any) -> float | str | None:
+    """None, a standard deviation, or the word for one that is not known."""
+    if noise is None or (isinstance(noise, str) and noise == UNKNOWN):
+        return noise
+    if isinstance(noise, (bool, np.bool_)) or not isinstance(noise, Real) or not 0 < float(noise) < math.inf:
+        raise InvalidArgumentError(
+            f"noise={noise!r} is not a standard deviation. Give a positive number, or 'unknown'; leave it out if "
+            "readings are exact."
+        )
+    return float(noise)
 
 
 def check_rank(rank: Any, *, n_columns: int, n_rows: int) -> int:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .._arrays import array_namespace, concatenate, index_table, one_type, take
-from .._typing import Array, Vector
+from .._arrays import array_namespace, concatenate, float64, index_table, one_type, take
+from .._typing import Array, IndexVector, Vector
 from ..exceptions import InvalidArgumentError
-from .checks import check_agreement, check_range, check_repeated
+from .agreement import check_agreement, check_records, check_repeated
+from .checks import check_range
 from .entries import Entries
-from .places import one_value_each
+from .noise import Repeats, joined_noise, repeats_between, repeats_covered, repeats_within
+from .places import following_lines, one_value_each
 
 if TYPE_CHECKING:
     from .observation import Observation
@@ -42,44 +44,88 @@ def check_joinable(first: Observation, second: Any) -> None:
 
 
 def joined(first: Observation, second: Observation) -> Observation:
-    """Both samples as one; what is new is checked, and what one of them knows at a place, the other knows too."""
+    """Both samples as one; what is new is checked, and each place has one value."""
     magnitude = max(first.magnitude, second.magnitude)
     check_range(magnitude, first.shape, first.values)
     check_repeated(first, second, magnitude)
-    first = _with_gaps_filled(first, second)
-    new = second.subset(
+    noise = joined_noise(first, second)
+    kept, again, repeats = _with_repeated_lines(first, second, average=noise is not None)
+    new = again.subset(
         columns=~np.isin(second.column_index, first.column_index),
         rows=~np.isin(second.row_index, first.row_index),
         design=second.design,
     )
-    check_agreement(first, new, magnitude)
-    check_agreement(new, first, magnitude)
-    joint = first._replaced(**_joined_fields(first, new))
-    joint = one_value_each(joint)
-    joint._set(design=first.design.join(new.design, first.counts, new.counts).of(joint.counts), magnitude=magnitude)
+    check_agreement(kept, new, magnitude)
+    check_agreement(new, kept, magnitude)
+    joint, more = one_value_each(kept._replaced(**_joined_fields(kept, new), noise=noise))
+    if noise is not None:
+        check_records(joint, magnitude)
+        magnitude = joint.magnitude
+        before = [_known_repeats(first, second), _known_repeats(second, first)]
+        joint._set(repeats=repeats.join(more, repeats_between(first, second), *before))
+    design = first.design.join(new.design, first.counts, new.counts).of(joint.counts)
+    joint._set(design=design, magnitude=magnitude)
     return joint
 
 
-def _with_gaps_filled(first: Observation, second: Observation) -> Observation:
-    """The first sample, whose columns and rows are filled by those of the second where both have them."""
-    if not first.has_gaps:
-        return first
-    columns = _filled_columns(first, second)
-    rows = _filled_columns(first.T, second.T)
-    return first._replaced(columns=columns, rows=rows.T)
+def _known_repeats(first: Observation, second: Observation) -> Repeats:
+    """What the first sample says of the noise, but for what is averaged only with rows and columns of the second."""
+    known = repeats_within(first) if first.repeats is None else first.repeats
+    return known.without(repeats_covered(first, second))
 
 
-def _filled_columns(first: Observation, second: Observation) -> Array:
+class _Merged(NamedTuple):
+    """Columns that two samples have, with one value for each place."""
+
+    first: Array  # (n, d1), all columns of the first sample
+    second: Array  # (n, d1'), all columns of the second
+    in_first: IndexVector  # which of them both have
+    in_second: IndexVector
+    repeats: Repeats
+
+
+def _with_repeated_lines(
+    first: Observation, second: Observation, *, average: bool
+) -> tuple[Observation, Observation, Repeats]:
+    """Both samples, with the same values in columns and rows that both have: one's for another's gaps, or the means."""
+    if not (first.has_gaps or average):
+        return first, second, Repeats()
+    columns, rows = _merged_columns(first, second, average), _merged_columns(first.T, second.T, average)
+    kept = first._replaced(columns=columns.first, rows=rows.first.T)
+    if not average:
+        return kept, second, Repeats()
+    again = second._replaced(columns=columns.second, rows=rows.second.T)
+    kept = following_lines(kept, columns.in_first, rows.in_first)
+    return kept, following_lines(again, columns.in_second, rows.in_second), columns.repeats.join(rows.repeats)
+
+
+def _merged_columns(first: Observation, second: Observation, average: bool) -> _Merged:
     where = index_table(first.column_index, first.shape[1])[second.column_index]
     both = np.flatnonzero(where >= 0)
     if not len(both):
-        return first.columns
+        return _Merged(first.columns, second.columns, both, both, Repeats())
     ours, theirs = take(first.columns, where[both], axis=1), take(second.columns, both, axis=1)
     xp = array_namespace(ours, theirs)
-    merged = xp.where(xp.isnan(ours), theirs, ours)
-    source = np.arange(first.n_columns)
-    source[where[both]] = first.n_columns + np.arange(len(both))
-    return take(concatenate(first.columns, merged, axis=1), source, axis=1)
+    merged, repeats = xp.where(xp.isnan(ours), theirs, ours), Repeats()
+    if average:
+        apart = theirs - ours
+        apart = xp.where(xp.isnan(apart), xp.zeros_like(apart), apart)
+        merged = merged + apart / 2
+        repeats = Repeats(float(xp.sum(float64(apart) ** 2)) / 2, int(xp.count_nonzero(apart)))
+    return _Merged(
+        _with_columns(first.columns, where[both], merged),
+        _with_columns(second.columns, both, merged),
+        where[both],
+        both,
+        repeats,
+    )
+
+
+def _with_columns(x: Array, index: IndexVector, columns: Array) -> Array:
+    """A copy of ``x`` with other columns at ``index``."""
+    source = np.arange(x.shape[1])
+    source[index] = x.shape[1] + np.arange(len(index))
+    return take(concatenate(x, columns, axis=1), source, axis=1)
 
 
 def joined_names(first: Observation, second: Observation) -> dict[str, Any]:

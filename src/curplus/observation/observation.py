@@ -20,22 +20,21 @@ from .._files import write_file
 from .._typing import IndexVector, Matrix, Names, Shape, Vector
 from .._validation import check_gaps, check_index, check_names, check_shape
 from .checks import (
-    check_agreement,
     check_chances,
     check_design,
     check_no_repeats,
     check_positive,
-    check_range,
     check_shapes,
     check_values,
 )
 from .entries import Entries
 from .fingerprint import Fingerprint, fingerprint
-from .gaps import check_unmeasured, gap_index, known_mask, n_line_gaps, without_gap_records
+from .gaps import check_unmeasured, gap_index, known_mask, n_line_gaps
 from .join import check_joinable, joined, joined_names
-from .part import part_fields
-from .places import one_value_each
+from .noise import Noise, Repeats, check_noise, joined_noise, repeats_within
+from .part import part_fields, parts_to_save, scaled_fields, turned_fields
 from .plan import SampleCounts, SamplingDesign
+from .settle import settled
 from .table import FromTable
 
 __all__ = ["Observation"]
@@ -83,14 +82,22 @@ class Observation(FromTable):
         ``unmeasured_i`` and ``unmeasured_j``. Without it NaN is an error.
     unmeasured_i, unmeasured_j : arrays of shape (k,)
         Positions, outside the sampled rows and columns, of entries that could not be measured.
+    noise : float, "unknown" or array of shape (n_entries,), optional
+        Standard deviation of a reading, of all or of each entry. Readings of one place may then differ: by up to eight
+        times the noise, or by any amount if it is ``"unknown"``. Where sampled rows, sampled columns and entries meet,
+        their readings are averaged by weight, so that all have the same value. A reading in a row or column counts
+        1, and an entry as much as its weight, relative to the mean weight. Noise for each entry gives ``weights`` too,
+        if there are none. Left out, readings are exact.
+    repeats : Repeats, optional
+        What repeated readings said of the noise before they were averaged; see :attr:`noise_estimate`.
 
     Raises
     ------
     InvalidArgumentError
         If shapes do not fit, an index is out of range or repeated, or a value is not a finite real number.
     InconsistentObservationError
-        If two readings of one place differ by more than 1e-6, relative to the larger of the two. Differences below
-        8 machine epsilons of the largest value are rounding and do not count.
+        If two readings of one place differ by more than 1e-6, relative to the larger of the two, and by more than the
+        noise allows. Differences below 8 machine epsilons of the largest value are rounding and do not count.
 
     Examples
     --------
@@ -126,6 +133,8 @@ class Observation(FromTable):
     gaps: bool = False
     unmeasured_i: IndexVector = field(default_factory=NO_INDEX.copy)
     unmeasured_j: IndexVector = field(default_factory=NO_INDEX.copy)
+    noise: Noise = None
+    repeats: Repeats | None = None
 
     def __post_init__(self) -> None:
         n, m = shape = check_shape(self.shape)
@@ -133,6 +142,8 @@ class Observation(FromTable):
             {"columns": (self.columns, (n, 0)), "rows": (self.rows, (0, m)), "values": (self.values, (0,))}
         )
         i, j = check_index(self.i, n, name="i"), check_index(self.j, m, name="j")
+        noise = check_noise(self.noise, len(i))
+        weights = noise**-2.0 if isinstance(noise, np.ndarray) and self.weights is None else self.weights
         self._set(
             shape=shape,
             column_index=check_index(self.column_index, m, name="column_index"),
@@ -143,20 +154,22 @@ class Observation(FromTable):
             j=j,
             values=values,
             probabilities=check_positive(self.probabilities, len(i), name="probabilities", at_most=1.0),
-            weights=check_positive(self.weights, len(i), name="weights"),
+            weights=check_positive(weights, len(i), name="weights"),
             row_names=check_names(self.row_names, n, name="row_names"),
             column_names=check_names(self.column_names, m, name="column_names"),
             design=check_design(self.design),
             gaps=check_gaps(self.gaps),
             unmeasured_i=check_index(self.unmeasured_i, n, name="unmeasured_i"),
             unmeasured_j=check_index(self.unmeasured_j, m, name="unmeasured_j"),
+            noise=noise,
+            repeats=None if self.repeats is None else Repeats(*self.repeats),
         )
         check_shapes(self)
         check_unmeasured(self)
         check_chances(self.probabilities, shape)
         check_no_repeats(self.column_index, "column_index")
         check_no_repeats(self.row_index, "row_index")
-        self._set(**vars(_settled(self._replaced())))
+        self._set(**vars(settled(self._replaced())))
 
     # -- its size -------------------------------------------------------------------------------------------------
 
@@ -244,6 +257,15 @@ class Observation(FromTable):
         """Where the sampled rows have no gap, shape (d2, m), in their library; None where they have none at all."""
         return known_mask(self.rows) if self.gaps else None
 
+    @property
+    def noise_estimate(self) -> float:
+        """Standard deviation of a reading, pooled from places that were read more than once; nan if there are none.
+
+        Where sampled rows, sampled columns and entries meet, readings that are exactly equal count as one: reading
+        copies what is known instead of asking for it again.
+        """
+        return (repeats_within(self) if self.repeats is None else self.repeats).standard_deviation
+
     def gap_index(self) -> IndexVector:
         """All positions known to be gaps, as single numbers ``i * m + j``, ascending: to ask for them is in vain."""
         return gap_index(self) if self.gaps else NO_INDEX
@@ -256,26 +278,13 @@ class Observation(FromTable):
     @property
     def T(self) -> Observation:
         """The same observation of the transposed matrix."""
-        return self._replaced(
-            shape=(self.shape[1], self.shape[0]),
-            column_index=self.row_index,
-            columns=self.rows.T,
-            row_index=self.column_index,
-            rows=self.columns.T,
-            i=self.j,
-            j=self.i,
-            row_names=self.column_names,
-            column_names=self.row_names,
-            design=self.design.T.of(SampleCounts(self.n_rows, self.n_columns, self.n_entries)),
-            unmeasured_i=self.unmeasured_j,
-            unmeasured_j=self.unmeasured_i,
-        )
+        return self._replaced(**turned_fields(self))
 
     def divide(self, unit: float) -> Observation:
         """The same observation in other units."""
         if unit == 1:
             return self
-        return self._replaced(columns=self.columns / unit, rows=self.rows / unit, values=self.values / unit)
+        return self._replaced(**scaled_fields(self, unit))
 
     def subset(
         self,
@@ -307,7 +316,8 @@ class Observation(FromTable):
 
         Columns and rows that both have are kept once; records of entries are put one after the other. Only what is new
         is checked: each value once, when it was read, and the positions that both have read. A gap of one is filled
-        where the other has a value.
+        where the other has a value. Noisy readings of one place are averaged as in one observation; a column or row
+        that both have counts once in each.
 
         Parameters
         ----------
@@ -337,18 +347,16 @@ class Observation(FromTable):
         """
         check_joinable(self, more)
         if not any(more.counts) and not len(more.unmeasured_i):
-            return self._replaced(**joined_names(self, more), gaps=self.gaps or more.gaps)
+            gaps, noise = self.gaps or more.gaps, joined_noise(self, more)
+            return self._replaced(**joined_names(self, more), gaps=gaps, noise=noise)
         return joined(self, more)
 
     # -- keeping and showing --------------------------------------------------------------------------------------
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write to ``path`` (npz, no pickle) for :func:`curplus.load`; an older file stays whole until that is done."""
-        parts = {f.name: getattr(self, f.name) for f in fields(self)}
-        header: dict[str, Any] = {name: parts.pop(name) for name in ("shape", "design", "gaps")}
-        if not self.gaps:  # so that versions that know no gaps can read it
-            del header["gaps"], parts["unmeasured_i"], parts["unmeasured_j"]
-        write_file(path, "observation", parts, header)
+        arrays, header = parts_to_save({f.name: getattr(self, f.name) for f in fields(self)})
+        write_file(path, "observation", arrays, header)
 
     def __repr__(self) -> str:
         parts = [_counted(self.n_columns, "column"), _counted(self.n_rows, "row"), _counted(self.n_entries, "entry")]
@@ -366,19 +374,6 @@ class Observation(FromTable):
     def _set(self, **values: Any) -> None:
         for name, value in values.items():
             object.__setattr__(self, name, read_only(value))
-
-
-def _settled(observation: Observation) -> Observation:
-    """An observation whose values are checked and that has one value for each place, gaps filled where they can be."""
-    design = SamplingDesign(*observation.design.of(observation.counts))
-    if observation.gaps:
-        observation = observation._replaced(**without_gap_records(observation))
-    magnitude = observation.magnitude
-    check_range(magnitude, observation.shape, observation.values)
-    settled = one_value_each(observation)
-    check_agreement(settled, settled, magnitude)
-    settled._set(design=design.of(settled.counts), magnitude=magnitude)
-    return settled
 
 
 def _counted(count: int, noun: str) -> str:

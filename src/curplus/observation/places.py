@@ -1,4 +1,4 @@
-"""One value for each place: where a sampled row, a sampled column and entries meet, what one knows all know."""
+"""One value for each place: where a sampled row, a sampled column and entries meet, all of them have the same."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import numpy as np
 from .._arrays import gather, index_table, put, take, to_numpy
 from .._typing import FloatArray, IndexVector
 from .gaps import still_unmeasured
+from .noise import Repeats, n_different, relative_weights
 
 if TYPE_CHECKING:
     from .observation import Observation
 
-__all__ = ["SharedPlaces", "one_value_each", "shared_places"]
+__all__ = ["SharedPlaces", "following_lines", "one_value_each", "shared_places"]
 
 
 class SharedPlaces(NamedTuple):
@@ -48,36 +49,81 @@ def shared_places(observation: Observation) -> SharedPlaces:
     return SharedPlaces(i, j, row, column, from_row, from_column, record, place, values)
 
 
-def one_value_each(observation: Observation) -> Observation:
-    """The same observation, in which gaps are filled by what is known of these places from elsewhere."""
-    if not observation.gaps:
-        return observation
-    whole = observation._replaced(**_filled(observation))
-    return whole._replaced(**still_unmeasured(whole))
+def one_value_each(observation: Observation) -> tuple[Observation, Repeats]:
+    """The same observation with one value for each place, and what the readings of these places say of the noise.
+
+    Exact readings fill gaps of others. Noisy ones are averaged: a reading in a row or column counts 1, and an entry as
+    much as its weight, relative to the mean weight.
+    """
+    o = observation
+    exact = o.noise is None
+    repeats = Repeats()
+    if not exact or o.has_gaps:
+        at = shared_places(o)
+        readings = _readings(o, at, only_gaps=exact)
+        mean = _means(readings, len(at.i))
+        value = mean if not exact else _known_first(at, mean)
+        repeats = repeats if exact else _repeats(readings, mean)
+        o = o._replaced(**_written(o, at, value, entries=not exact))
+    return (o._replaced(**still_unmeasured(o)) if o.gaps else o), repeats
 
 
-def _filled(o: Observation) -> dict[str, Any]:
-    if not o.has_gaps:
-        return {}
-    at = shared_places(o)
-    line = np.where(np.isnan(at.from_row), at.from_column, at.from_row)
-    return _written(o, at, np.where(np.isnan(line), _mean_of_entries(o, at), line))
+def following_lines(observation: Observation, columns: IndexVector, rows: IndexVector) -> Observation:
+    """The same observation, in which rows, columns and entries have the values of some columns and rows there."""
+    o, at = observation, shared_places(observation)
+    on_column = np.isin(at.column, columns)
+    value = np.where(on_column, at.from_column, np.where(np.isin(at.row, rows), at.from_row, np.nan))
+    return o._replaced(**_written(o, at, value, entries=True))
 
 
-def _mean_of_entries(o: Observation, at: SharedPlaces) -> FloatArray:
-    """Weighted mean of the records of each place; NaN where there is none, and the value itself where all agree."""
-    weights = np.ones(len(at.record)) if o.weights is None else o.weights[at.record]
-    first = np.full(len(at.i), np.nan)
-    first[at.place[::-1]] = at.values[::-1]
-    total, size = np.bincount(at.place, weights, len(first)), np.maximum(np.bincount(at.place, minlength=len(first)), 1)
-    away = np.bincount(at.place, weights * (at.values - first[at.place]), len(first))
-    mean: FloatArray = first + away / np.where(total > 0, total, size)
+class _Readings(NamedTuple):
+    """All readings of some places."""
+
+    place: IndexVector  # (k,)
+    value: FloatArray  # (k,)
+    weight: FloatArray  # (k,)
+
+
+def _readings(o: Observation, at: SharedPlaces, *, only_gaps: bool) -> _Readings:
+    """Readings of rows, columns and entries, in this order; where nothing is averaged, entries for gaps are enough."""
+    row, column = np.flatnonzero(~np.isnan(at.from_row)), np.flatnonzero(~np.isnan(at.from_column))
+    if only_gaps:
+        row = column = row[:0]
+    weights = relative_weights(o.entries)[at.record]
+    return _Readings(
+        np.concatenate([row, column, at.place]),
+        np.concatenate([at.from_row[row], at.from_column[column], at.values]),
+        np.concatenate([np.ones(len(row)), np.ones(len(column)), weights]),
+    )
+
+
+def _means(readings: _Readings, size: int) -> FloatArray:
+    """Weighted mean of the readings of each place: the value itself, to the last bit, where all agree; else NaN."""
+    place, value, weight = readings
+    first = np.full(size, np.nan)
+    first[place[::-1]] = value[::-1]
+    total = np.bincount(place, weight, size)
+    away = np.bincount(place, weight * (value - first[place]), size)
+    mean: FloatArray = first + away / np.where(total > 0, total, 1.0)
     return mean
 
 
-def _written(observation: Observation, at: SharedPlaces, value: FloatArray) -> dict[str, Any]:
-    """Rows and columns with these values at the shared places; only what changes is given, as a copy."""
-    o, changes = observation, {}
+def _known_first(at: SharedPlaces, mean: FloatArray) -> FloatArray:
+    """What a row or a column has at each place; where both have a gap, the mean of the entries."""
+    line = np.where(np.isnan(at.from_row), at.from_column, at.from_row)
+    return np.where(np.isnan(line), mean, line)
+
+
+def _repeats(readings: _Readings, mean: FloatArray) -> Repeats:
+    """What the readings say of the noise; those of one place that are equal are copies, and count as one."""
+    place, value, weight = readings
+    squares = float(np.sum(weight * (value - mean[place]) ** 2))
+    return Repeats(squares, n_different(place, value) - len(np.unique(place)))
+
+
+def _written(o: Observation, at: SharedPlaces, value: FloatArray, *, entries: bool) -> dict[str, Any]:
+    """Rows, columns and maybe entries with these values at the places; only what changes is given, as a copy."""
+    changes = {}
     known = ~np.isnan(value)
     t = np.flatnonzero(known & (at.row >= 0) & (at.from_row != value))
     if len(t):
@@ -85,4 +131,7 @@ def _written(observation: Observation, at: SharedPlaces, value: FloatArray) -> d
     t = np.flatnonzero(known & (at.column >= 0) & (at.from_column != value))
     if len(t):
         changes["columns"] = put(o.columns, (at.i[t], at.column[t]), value[t])
+    t = np.flatnonzero(known[at.place] & (at.values != value[at.place])) if entries else at.record[:0]
+    if len(t):
+        changes["values"] = put(o.values, (at.record[t],), value[at.place[t]])
     return changes
