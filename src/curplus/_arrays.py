@@ -39,6 +39,7 @@ __all__ = [
     "one_type",
     "power_of_two",
     "put",
+    "put_rows",
     "read_only",
     "real_array",
     "rounding_unit",
@@ -161,6 +162,18 @@ def put(x: Array, where: tuple[IndexVector, ...], values: FloatArray) -> Array:
     source = np.arange(math.prod(x.shape))
     source[np.ravel_multi_index(where, x.shape)] = len(source) + np.arange(len(values))
     return xp.reshape(take(xp.concat([xp.reshape(x, (-1,)), new]), source, axis=0), x.shape)
+
+
+def put_rows(x: Matrix, index: IndexVector, rows: Matrix) -> Matrix:
+    """``x`` with other rows at the host positions ``index``: written into it where its library can do that."""
+    xp = array_namespace(x)
+    rows = xp.astype(rows, x.dtype, copy=False)
+    if is_numpy_array(x) or is_torch_array(x) or is_cupy_namespace(xp):
+        x[to_device(index, x)] = rows
+        return x
+    source = np.arange(x.shape[0])
+    source[index] = x.shape[0] + np.arange(len(index))
+    return take(xp.concat([x, rows]), source, axis=0)
 
 
 def index_table(index: IndexVector, size: int) -> IndexVector:

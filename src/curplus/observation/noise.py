@@ -25,11 +25,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Noise",
+    "PlaceMeans",
     "Repeats",
     "check_noise",
     "joined_noise",
     "n_different",
     "noise_of_records",
+    "place_means",
     "relative_weights",
     "repeats_between",
     "repeats_covered",
@@ -112,7 +114,7 @@ def repeats_within(observation: Observation) -> Repeats:
     if not e.has_repeats:
         return Repeats()
     some = np.flatnonzero(observation.outside)
-    means = _place_means(e, some)
+    means = place_means(e, some)
     return Repeats(_squares(e, some, means), len(some) - len(means.flat))
 
 
@@ -126,7 +128,7 @@ def repeats_covered(first: Observation, second: Observation) -> Repeats:
         return Repeats()
     covered = (index_table(second.row_index, n)[o.i] >= 0) | (index_table(second.column_index, m)[o.j] >= 0)
     some = np.flatnonzero(o.outside & covered)
-    means, place = _place_means(o.entries, some), o.entries.flat_index[some]
+    means, place = place_means(o.entries, some), o.entries.flat_index[some]
     freedom = n_different(place, to_numpy(take(o.values, some, axis=0))) - len(means.flat)
     return Repeats(_squares(o.entries, some, means), freedom)
 
@@ -140,14 +142,14 @@ def n_different(place: IndexVector, value: FloatArray) -> int:
 
 def repeats_between(first: Observation, second: Observation) -> Repeats:
     """What records say that two samples have of one place; equal ones are copies, as reading makes them."""
-    a, b = (_place_means(o.entries, np.flatnonzero(o.outside)) for o in (first, second))
+    a, b = (place_means(o.entries, np.flatnonzero(o.outside)) for o in (first, second))
     _, s, t = np.intersect1d(a.flat, b.flat, assume_unique=True, return_indices=True)
     apart = (a.mean[s] - b.mean[t]) ** 2
     weight = a.weight[s] * b.weight[t] / (a.weight[s] + b.weight[t])
     return Repeats(float(np.sum(weight * apart)), int(np.count_nonzero(apart)))
 
 
-class _PlaceMeans(NamedTuple):
+class PlaceMeans(NamedTuple):
     """Means of the records of each place."""
 
     flat: IndexVector  # (k,), ascending
@@ -155,16 +157,16 @@ class _PlaceMeans(NamedTuple):
     weight: FloatArray  # (k,)
 
 
-def _place_means(entries: Entries, some: IndexVector) -> _PlaceMeans:
+def place_means(entries: Entries, some: IndexVector) -> PlaceMeans:
     """Means of some of the records."""
     flat, first, place = np.unique(entries.flat_index[some], return_index=True, return_inverse=True)
     values, weights = to_numpy(take(entries.values, some, axis=0)).astype(np.float64), relative_weights(entries)[some]
     weight: FloatArray = np.bincount(place, weights, len(flat)).astype(np.float64)
     away = np.bincount(place, weights * (values - values[first][place]), len(flat))
-    return _PlaceMeans(flat, values[first] + away / weight, weight)
+    return PlaceMeans(flat, values[first] + away / weight, weight)
 
 
-def _squares(entries: Entries, some: IndexVector, means: _PlaceMeans) -> float:
+def _squares(entries: Entries, some: IndexVector, means: PlaceMeans) -> float:
     """Weighted sum of squared deviations of some records from the means of their places."""
     place = np.searchsorted(means.flat, entries.flat_index[some])
     deviations = to_numpy(take(entries.values, some, axis=0)).astype(np.float64) - means.mean[place]

@@ -28,6 +28,7 @@ from .checks import (
     check_values,
 )
 from .entries import Entries
+from .fill import Fillable
 from .fingerprint import Fingerprint, fingerprint
 from .gaps import check_unmeasured, gap_index, known_mask, n_line_gaps
 from .join import check_joinable, joined, joined_names
@@ -43,7 +44,7 @@ NO_INDEX: IndexVector = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Observation(FromTable):
+class Observation(FromTable, Fillable):
     r"""Columns, rows and entries of a matrix that were measured.
 
     Whatever was not measured may be left out. Arrays are kept as they are, not copied: leave them unchanged afterwards.
