@@ -15,11 +15,14 @@ import pytest
 import curplus
 from curplus import _arrays
 from curplus.acquisition import ENTRY_STRATEGIES, RULES, STRATEGIES, ProductLeverage
+from curplus.factorization import Provenance
 from curplus.solvers import SOLVERS
 from curplus.sources import FactoredSource
+from tests.test_gaps import Fixed
 
 SHAPE = N, M = 211, 157  # sides that nothing else has
 KINDS = ["float32", "float64"]
+COUNTS = ("n_columns", "n_rows", "n_entries")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -261,6 +264,35 @@ def test_the_same_columns_are_selected_in_every_library(matrix, library, method)
     np.testing.assert_array_equal(chosen, expected)
 
 
+def with_gaps(matrix):
+    """The same matrix, of which a tenth could not be measured."""
+    return np.where(np.random.default_rng(4).random(matrix.shape) < 0.1, matrix.dtype.type(math.nan), matrix)
+
+
+@pytest.mark.parametrize("entry_strategy", ENTRY_STRATEGIES)
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_the_same_is_acquired_with_gaps_in_every_library(matrix, library, strategy, entry_strategy):
+    matrix = with_gaps(matrix)
+    how = {"strategy": strategy, "entry_strategy": entry_strategy, "rng": 2, "gaps": True}
+    few, many = {"n_columns": 4, "n_rows": 6, "n_entries": 20}, {"n_columns": 14, "n_rows": 20, "n_entries": 300}
+    start, start_expected = (curplus.acquire(x, **few, **how) for x in (library.put(matrix), matrix))
+    check_sample(start, start_expected, library)
+    seen = curplus.acquire(library.put(matrix), **many, **how, start=start)
+    expected = curplus.acquire(matrix, **many, **how, start=start_expected)
+    check_sample(seen, expected, library)
+    for name in ("n_gaps", "n_values_read", "magnitude"):
+        assert getattr(seen, name) == getattr(expected, name)
+    np.testing.assert_array_equal(seen.gap_index(), expected.gap_index())
+    np.testing.assert_array_equal(_arrays.to_numpy(seen.T.known_rows[:3, :4]), expected.T.known_rows[:3, :4])
+
+
+def test_a_table_with_holes_stays_in_its_library(matrix, library):
+    matrix = with_gaps(matrix)
+    seen, expected = (curplus.Observation.from_table(x) for x in (library.put(matrix), matrix))
+    check_sample(seen, expected, library)
+    assert seen.n_gaps == expected.n_gaps
+
+
 # Approximating
 
 
@@ -425,6 +457,19 @@ def test_a_certificate_is_the_same_in_every_library(matrix, library, case):
         assert_same_certificate(ours, theirs, max(library.digits, 1e-6))
 
 
+@pytest.mark.parametrize("counts", [(12, 15, 3000), (12, 60, 0)])
+def test_a_certificate_with_gaps_is_the_same_in_every_library(matrix, library, counts, crossings):
+    certificates = []
+    for put in (library.put, np.asarray):
+        seen = curplus.observe(put(with_gaps(matrix)), **dict(zip(COUNTS, counts, strict=True)), gaps=True, rng=0)
+        answer = curplus.cur_full(put(matrix), observed(put(matrix)), 4)
+        held_out, method = np.arange(0, seen.n_entries, 2), Fixed(answer)
+        provenance = Provenance(method=method, held_out=held_out, fingerprint=seen.fingerprint)
+        certificates.append(curplus.certify(dataclasses.replace(answer, provenance=provenance), seen))
+    assert_same_certificate(*certificates, max(library.digits, 1e-6))
+    assert not tall(crossings)
+
+
 def assert_same_certificate(ours, theirs, tol):
     assert (ours.evidence, ours.interval is None) == (theirs.evidence, theirs.interval is None)
     assert isinstance(ours.errors, np.ndarray)
@@ -459,6 +504,9 @@ def test_no_matrix_with_a_long_side_goes_to_the_host(matrix, library, crossings)
     for answer in (curplus.cur_plus(few, 4), curplus.cur_unbiased(few), curplus.cur_full(x, few)):
         curplus.certify(answer, few)
     seen.extend(overlapping(x))
+    holes = library.put(with_gaps(matrix))
+    gappy = curplus.acquire(holes, n_columns=14, n_rows=20, n_entries=300, gaps=True, rng=2)
+    curplus.observe(holes, n_columns=14, n_rows=20, n_entries=300, gaps=True, rng=3).extend(gappy)
     assert not tall(crossings)
 
 

@@ -431,13 +431,14 @@ def test_a_function_is_asked_for_bounded_blocks_of_vectors(block_size):
         return 10.0 * i + j
 
     source = curplus.CallableSource(function, SHAPE, block_size=block_size)
-    curplus.observe(source, n_columns=3, n_rows=4, n_entries=20, rng=0)
+    seen = curplus.observe(source, n_columns=3, n_rows=4, n_entries=20, rng=0)
     for i, j in asked:
         assert i.ndim == j.ndim == 1
         assert 1 <= len(i) == len(j) <= block_size
         assert i.dtype == j.dtype == np.int64
-    assert sum(len(i) for i, _ in asked) == 3 * N + 4 * M + 20
-    assert len(asked) == sum(-(-size // block_size) for size in (3 * N, 4 * M, 20))
+    sizes = (3 * N, 4 * (M - 3), int(seen.outside.sum()))  # rows outside the columns, entries outside of both
+    assert sum(len(i) for i, _ in asked) == sum(sizes) == seen.n_values_read
+    assert len(asked) == sum(-(-size // block_size) for size in sizes)
 
 
 def test_a_function_is_not_called_when_nothing_is_asked():

@@ -17,7 +17,7 @@ from array_api_compat import (
     is_torch_array,
 )
 
-from ._typing import Array, IndexVector, Matrix, Namespace, Vector
+from ._typing import Array, FloatArray, IndexVector, Matrix, Namespace, Vector
 from .exceptions import InvalidArgumentError
 
 __all__ = [
@@ -34,9 +34,12 @@ __all__ = [
     "is_array_api_obj",
     "is_numpy_array",
     "largest",
+    "largest_known",
     "numerical_rank",
     "one_type",
     "power_of_two",
+    "put",
+    "put_rows",
     "read_only",
     "real_array",
     "rounding_unit",
@@ -62,7 +65,7 @@ def real_array(values: Any, *, name: str) -> Array:
     if isinstance(x, np.ma.MaskedArray):
         raise InvalidArgumentError(
             f"{name} is a masked array, and a masked value is a gap that cannot be read. "
-            "Build an Observation from what was measured instead."
+            "Use Observation.from_table for all of it, or fill it with NaN and say gaps=True."
         )
     if is_torch_array(x):
         x = x.detach()  # nothing here is differentiated, and a record of it would hold all that was computed
@@ -148,6 +151,31 @@ def gather(x: Matrix, i: IndexVector, j: IndexVector) -> Vector:
     return x[i, j] if is_numpy_array(x) else x[to_device(i, x), to_device(j, x)]
 
 
+def put(x: Array, where: tuple[IndexVector, ...], values: FloatArray) -> Array:
+    """A copy of ``x`` with the host ``values`` at the host positions ``where``, one array of them for each axis."""
+    xp = array_namespace(x)
+    new = to_device(values.astype(np.float32 if rounding_unit(x) > 1e-10 else np.float64), x)
+    if is_numpy_array(x) or is_torch_array(x) or is_cupy_namespace(xp):
+        copy = xp.asarray(x, copy=True)
+        copy[tuple(to_device(index, x) for index in where)] = new
+        return copy
+    source = np.arange(math.prod(x.shape))
+    source[np.ravel_multi_index(where, x.shape)] = len(source) + np.arange(len(values))
+    return xp.reshape(take(xp.concat([xp.reshape(x, (-1,)), new]), source, axis=0), x.shape)
+
+
+def put_rows(x: Matrix, index: IndexVector, rows: Matrix) -> Matrix:
+    """``x`` with other rows at the host positions ``index``: written into it where its library can do that."""
+    xp = array_namespace(x)
+    rows = xp.astype(rows, x.dtype, copy=False)
+    if is_numpy_array(x) or is_torch_array(x) or is_cupy_namespace(xp):
+        x[to_device(index, x)] = rows
+        return x
+    source = np.arange(x.shape[0])
+    source[index] = x.shape[0] + np.arange(len(index))
+    return take(xp.concat([x, rows]), source, axis=0)
+
+
 def index_table(index: IndexVector, size: int) -> IndexVector:
     """Where each of ``range(size)`` stands in ``index``; -1 where it does not."""
     table = np.full(size, -1)
@@ -191,6 +219,16 @@ def largest(x: Array) -> float:
     xp = array_namespace(x)
     low, high = float(xp.min(x)), float(xp.max(x))
     return math.nan if math.isnan(low) or math.isnan(high) else max(-low, high)
+
+
+def largest_known(x: Array) -> float:
+    """Largest magnitude in ``x`` where it is not NaN, a block at a time; inf if there is one, 0 if all is NaN."""
+    xp = array_namespace(x)
+    found = 0.0
+    for part in blocks(x.shape[0], math.prod(x.shape[1:]), most=2**19):
+        block = x[part, ...]
+        found = max(found, largest(xp.where(xp.isnan(block), xp.zeros_like(block), block)))
+    return found
 
 
 def power_of_two(magnitude: float, like: Array) -> float:

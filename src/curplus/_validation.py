@@ -5,25 +5,32 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Iterable
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from ._arrays import array_namespace, host_array, is_array_api_obj, largest, to_numpy
+from ._arrays import array_namespace, host_array, is_array_api_obj, largest, largest_known, to_numpy
 from ._typing import Array, IndexVector, Names, RandomState, Shape
 from .exceptions import InvalidArgumentError, RankTooLargeError
 
 __all__ = [
+    "UNKNOWN",
     "check_count",
     "check_finite",
+    "check_gaps",
     "check_index",
     "check_names",
+    "check_one_noise",
     "check_rank",
     "check_shape",
     "check_share",
     "check_two_dimensional",
     "random_generator",
 ]
+
+
+UNKNOWN = "unknown"  # of a noise
 
 
 def check_count(value: Any, *, name: str, at_most: int | None = None, of: str = "", at_least: int = 0) -> int:
@@ -42,6 +49,18 @@ def check_count(value: Any, *, name: str, at_most: int | None = None, of: str = 
             f"Use {name}={at_most} or less."
         )
     return count
+
+
+def check_one_noise(noise: Any) -> float | str | None:
+    """None, a standard deviation, or the word for one that is not known."""
+    if noise is None or (isinstance(noise, str) and noise == UNKNOWN):
+        return noise
+    if isinstance(noise, (bool, np.bool_)) or not isinstance(noise, Real) or not 0 < float(noise) < math.inf:
+        raise InvalidArgumentError(
+            f"noise={noise!r} is not a standard deviation. Give a positive number, or 'unknown'; leave it out if "
+            "readings are exact."
+        )
+    return float(noise)
 
 
 def check_rank(rank: Any, *, n_columns: int, n_rows: int) -> int:
@@ -77,6 +96,15 @@ def check_two_dimensional(shape: tuple[int, ...]) -> None:
     """A matrix has rows and columns, nothing less or more."""
     if len(shape) != 2:
         raise InvalidArgumentError(f"the matrix has shape {tuple(shape)}. Give a two-dimensional array.")
+
+
+def check_gaps(gaps: Any) -> bool:
+    """Whether NaN means that something was not measured."""
+    if not isinstance(gaps, (bool, np.bool_)):
+        raise InvalidArgumentError(
+            f"gaps={gaps!r} is not a truth value. Use gaps=True if NaN means that a value could not be measured."
+        )
+    return bool(gaps)
 
 
 def check_index(index: Any, size: int, *, name: str) -> IndexVector:
@@ -118,17 +146,24 @@ def _as_array(names: list[Any]) -> Names:
     return np.asarray([str(name) for name in names], dtype=str)
 
 
-def check_finite(x: Array, *, name: str, place: Any = None) -> float:
-    """Largest magnitude in ``x``; an error naming the first NaN or inf, through ``place(index)``."""
-    magnitude = largest(x)
+def check_finite(x: Array, *, name: str, place: Any = None, gaps: bool | None = None) -> float:
+    """Largest magnitude in ``x``; an error naming the first NaN or inf, through ``place(index)``.
+
+    With ``gaps`` NaN stands for no value. Where that could be said and was not (False), the error says so.
+    """
+    magnitude = largest_known(x) if gaps else largest(x)
     if math.isfinite(magnitude):
         return magnitude
     xp = array_namespace(x)
-    bad = np.unravel_index(int(xp.argmin(xp.astype(xp.isfinite(x), xp.uint8))), x.shape)
+    good = xp.isfinite(x) | xp.isnan(x) if gaps else xp.isfinite(x)
+    bad = np.unravel_index(int(xp.argmin(xp.astype(good, xp.uint8))), x.shape)
+    value = float(x[tuple(int(k) for k in bad)])
     where = f" ({place(*bad)})" if place else ""
+    advice = "leave out what could not be measured, or repair it first."
+    if gaps is False and math.isnan(value):
+        advice = "if NaN means that this could not be measured, say gaps=True, otherwise repair it first."
     raise InvalidArgumentError(
-        f"{name}[{', '.join(str(k) for k in bad)}]={float(x[tuple(int(k) for k in bad)])}{where}. "
-        "Every value that was read must be finite: leave out what could not be measured, or repair it first."
+        f"{name}[{', '.join(str(k) for k in bad)}]={value}{where}. Every value that was read must be finite: {advice}"
     )
 
 

@@ -32,6 +32,8 @@ def acquire(
     entry_strategy: str | EntryStrategy = "uniform",
     start: Observation | None = None,
     symmetric: bool = False,
+    gaps: bool = False,
+    noise: float | str | None = None,
     on_round: Callable[[Observation], Any] | None = None,
     rng: RandomState = None,
 ) -> Observation:
@@ -40,7 +42,8 @@ def acquire(
     Parameters
     ----------
     source : array, sparse matrix, DataFrame or source of shape (n, m)
-        The matrix. Nothing but the chosen parts is read, and no row, column or entry twice.
+        The matrix. Nothing but the chosen parts is read, and no row, column or entry twice. A function
+        (:class:`~curplus.CallableSource`) is asked for no position twice.
     n_columns, n_rows, n_entries : int
         How many there shall be in the end, those of ``start`` included. 0 is allowed.
     strategy : str or Strategy, default "auto"
@@ -63,6 +66,11 @@ def acquire(
     symmetric : bool, default False
         Promise that :math:`M = M^\top`. Rows and columns are then the same set, only the columns are read, and
         ``n_rows`` must equal ``n_columns``.
+    gaps : bool, default False
+        Whether NaN means that something could not be measured; otherwise it is an error. A row with gaps counts as
+        read, an entry that could not be measured counts as asked for, and neither is asked for again.
+    noise : float or "unknown", optional
+        Standard deviation of a reading, if readings are not exact: see :class:`Observation`.
     on_round : callable, optional
         Called after each round with what has been read so far, to show progress or to save it.
     rng : None, int or numpy.random.Generator
@@ -101,7 +109,7 @@ def acquire(
     source = as_source(source)
     goal = check_counts(_shape(source), n_columns, n_rows, n_entries)
     seed = seed_of(rng)
-    seen = _begin(source, start, goal.n_entries)
+    seen = _begin(source, start, goal.n_entries, gaps=gaps, noise=noise)
     how: dict[str, Any] = {"strategy": strategy, "entry_strategy": entry_strategy, "symmetric": symmetric}
     while (plan := propose(seen, **goal._asdict(), **how, rng=seed)) is not None:
         seen = _next_round(source, plan, seen, symmetric, seed)
@@ -113,7 +121,9 @@ def acquire(
 def _next_round(source: Source, plan: SamplePlan, seen: Observation, symmetric: bool, seed: int) -> Observation:
     """What is known after a plan was carried out; an error carries what was known before."""
     try:
-        more = read(source, plan, known=seen)
+        # Rows of a symmetric matrix were not read, so columns are: they show whether the promise holds.
+        columns_only = symmetric and len(plan.column_index)
+        more = read(source, plan, known=seen.subset(rows=NO_INDEX) if columns_only else seen)
         return _mirrored(seen, more) if symmetric else seen.extend(more)
     except CURPlusError as error:
         error.observation = seen
@@ -142,10 +152,10 @@ def _shape(source: Source) -> tuple[int, int]:
     return int(source.shape[0]), int(source.shape[1])
 
 
-def _begin(source: Source, start: Observation | None, n_entries: int) -> Observation:
+def _begin(source: Source, start: Observation | None, n_entries: int, **how: Any) -> Observation:
     """What is known before the first reading."""
     shape = _shape(source)
-    nothing = read(source, SamplePlan(shape, NO_INDEX, NO_INDEX, NO_INDEX, NO_INDEX, design=UNIFORM))
+    nothing = read(source, SamplePlan(shape, NO_INDEX, NO_INDEX, NO_INDEX, NO_INDEX, design=UNIFORM), **how)
     if start is None:
         return nothing
     if check_observation(start, name="start").shape != shape:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -15,6 +16,7 @@ from ..exceptions import InvalidArgumentError
 from ..factorization import leading_basis
 from ..observation import Observation
 from ..observation.plan import distinct_others
+from .gaps import without_gaps
 from .scores import leverage_scores
 from .strategies import scaled
 
@@ -40,13 +42,18 @@ class EntryStrategy(Protocol):
 
 @dataclass(frozen=True)
 class UniformEntries:
-    """Every position is as likely as any other, as in the paper; no position of a uniform sample is drawn again."""
+    """Every position is as likely as any other, as in the paper.
+
+    No position of a uniform sample is drawn again, and none that is known to be a gap.
+    """
 
     def draw(self, observation: Observation, count: int, rng: np.random.Generator) -> EntryDraws:
         n, m = observation.shape
         entries = observation.entries
-        known = np.unique(entries.flat_index) if entries.probabilities is None else entries.flat_index[:0]
-        flat = distinct_others(rng, n * m, count, known)
+        known = entries.flat_index if entries.probabilities is None else entries.flat_index[:0]
+        excluded = np.union1d(known, observation.gap_index())
+        _check_left(n * m - len(excluded), count)
+        flat = distinct_others(rng, n * m, count, excluded)
         return EntryDraws(flat // m, flat % m, uniform=True)
 
 
@@ -57,7 +64,8 @@ class ProductLeverage:
     .. math:: \pi_{ij} = \frac{\|u_i\|^2}{r_1} \frac{\|v_j\|^2}{r_2}
 
     are the leverage scores of the regression for the core: with them the incoherence drops out of the theory. The draws
-    are independent, with replacement, so these are the exact ``probabilities`` of the observation.
+    are independent, with replacement, so these are the exact ``probabilities`` of the observation. Positions known to
+    be gaps are drawn again, which divides the probabilities of the others by their sum.
 
     Parameters
     ----------
@@ -81,11 +89,38 @@ class ProductLeverage:
     def draw(self, observation: Observation, count: int, rng: np.random.Generator) -> EntryDraws:
         n, m = observation.shape
         share = self.uniform_share
-        p, q = _row_chances(observation.columns, self.rank), _row_chances(observation.rows.T, self.rank)
-        uniform = rng.random(count) < share
-        i = np.where(uniform, rng.integers(n, size=count), rng.choice(n, size=count, p=p))
-        j = np.where(uniform, rng.integers(m, size=count), rng.choice(m, size=count, p=q))
-        return EntryDraws(i, j, (1 - share) * p[i] * q[j] + share / (n * m))
+        p = _row_chances(without_gaps(observation.columns, observation.known_columns), self.rank)
+        q = _row_chances(without_gaps(observation.rows, observation.known_rows).T, self.rank)
+
+        def chance(i: IndexVector, j: IndexVector) -> Vector:
+            return (1 - share) * p[i] * q[j] + share / (n * m)
+
+        def draw(count: int) -> IndexVector:
+            uniform = rng.random(count) < share
+            i = np.where(uniform, rng.integers(n, size=count), rng.choice(n, size=count, p=p))
+            j = np.where(uniform, rng.integers(m, size=count), rng.choice(m, size=count, p=q))
+            return i * m + j
+
+        gaps = observation.gap_index()
+        left = 1 - float(np.sum(chance(gaps // m, gaps % m)))
+        _check_left(n * m - len(gaps) if left > 1e-9 else 0, min(count, 1))
+        flat = _drawn_again(draw, draw(count), gaps)
+        return EntryDraws(flat // m, flat % m, chance(flat // m, flat % m) / left)
+
+
+def _drawn_again(draw: Callable[[int], IndexVector], flat: IndexVector, gaps: IndexVector) -> IndexVector:
+    """Draws, of which those that fell on gaps are repeated until none does."""
+    while len(bad := np.flatnonzero(np.isin(flat, gaps))):
+        flat[bad] = draw(len(bad))
+    return flat
+
+
+def _check_left(n_left: int, count: int) -> None:
+    if count > n_left:
+        raise InvalidArgumentError(
+            f"{count} more entries are asked for, but only {n_left} positions are left that are not known or known to "
+            "be gaps. Ask for fewer entries."
+        )
 
 
 def _row_chances(sample: Matrix, rank: int | None) -> Vector:

@@ -20,6 +20,7 @@ from ..observation.checks import check_observation
 from ..observation.plan import UNIFORM, check_counts, distinct_others
 from .choice import ENTRY_STRATEGIES, STRATEGIES
 from .entry_strategies import EntryDraws, EntryStrategy
+from .gaps import without_gaps
 from .strategies import Candidates, Strategy, scaled
 
 __all__ = ["propose", "seed_of"]
@@ -45,7 +46,7 @@ def propose(
     observation : Observation
         What is known; ``Observation(shape=(n, m))`` is nothing.
     n_columns, n_rows, n_entries : int
-        How many there shall be in the end, those that are known included.
+        How many there shall be in the end, those that are known included, and entries that could not be measured.
     strategy : str or Strategy, default "auto"
         How to choose rows and columns: see :func:`curplus.acquire`.
     entry_strategy : str or EntryStrategy, default "uniform"
@@ -82,8 +83,8 @@ def propose(
     step = _next_step(observation.counts, goal, chooser.rounds, symmetric)
     if step is not None:
         return _rows_or_columns(observation, step, chooser, symmetric, state)
-    missing = goal.n_entries - observation.n_entries
-    return _entries(observation, missing, drawer, state) if missing else None
+    missing = goal.n_entries - observation.n_entries - len(observation.unmeasured_i)
+    return _entries(observation, missing, drawer, state) if missing > 0 else None
 
 
 def seed_of(rng: RandomState) -> int:
@@ -133,10 +134,12 @@ def _rows_or_columns(
     else:
         columns = rows = NO_INDEX
         if step.n_columns:
-            candidates = Candidates(scaled(observation.rows), observation.column_index, step.wanted_more)
+            sample = without_gaps(observation.rows, observation.known_rows)
+            candidates = Candidates(scaled(sample), observation.column_index, step.wanted_more)
             columns = _check_choice(strategy, candidates, step.n_columns, rng)
         else:
-            candidates = Candidates(scaled(observation.columns.T), observation.row_index, step.wanted_more)
+            sample = without_gaps(observation.columns, observation.known_columns).T
+            candidates = Candidates(scaled(sample), observation.row_index, step.wanted_more)
             rows = _check_choice(strategy, candidates, step.n_rows, rng)
         design, why = SamplingDesign("adaptive", "adaptive", "uniform"), f"chosen by {strategy!r} from what was read"
     if symmetric:  # rows chosen together with the columns are no independent sample
@@ -152,6 +155,13 @@ def _entries(observation: Observation, count: int, strategy: EntryStrategy, rng:
         raise InvalidArgumentError(f"{strategy!r} was asked for EntryDraws of {count} positions, and drew {draws!r}.")
     n, m = observation.shape
     i, j = check_index(draws.i, n, name="i"), check_index(draws.j, m, name="j")
+    in_vain = np.isin(i * m + j, observation.gap_index())
+    if in_vain.any():
+        t = int(np.argmax(in_vain))
+        raise InvalidArgumentError(
+            f"{strategy!r} drew row {i[t]}, column {j[t]}, which is known to be a gap. Leave out the positions in "
+            "observation.gap_index()."
+        )
     word = "uniform" if draws.uniform else "adaptive"
     return SamplePlan(
         observation.shape,

@@ -24,7 +24,7 @@ from ..factorization import Factorization
 from ..observation import Observation
 from .certificate import ALL_READ, HELD_OUT, LEFT_OUT, NO_EVIDENCE, Certificate
 from .effective_sample import check_tails, effective_sample_size, tail_index
-from .residual import Residual, spectral_norm
+from .residual import Residual, spectral_norm, zero_at_gaps
 
 __all__ = ["certify"]
 
@@ -59,6 +59,9 @@ def certify(approximation: Factorization, observation: Observation, *, level: fl
     Held-out entries come first: they must have been drawn uniformly, or with known ``probabilities``. Otherwise, for
     rows drawn uniformly, tenths of the rows are left out, the method of the approximation is fitted again and predicts
     them; that errs a little on the safe side, since it has fewer rows.
+
+    Gaps count as positions that were not read: the error is known only where a value is, and a left-out row is judged
+    by what is known of it.
 
     The interval is one for the logarithm of the mean of the squares q, which suits skewed sums. Its width follows from
     the effective sample size :math:`s = (\sum q)^2 / \sum q^2`, with Student's t of s / 4 degrees of freedom. A few
@@ -212,30 +215,44 @@ def _by_rows(residual: Residual) -> Estimate:
     if observation.n_rows < 2 or not observation.n_columns:
         return _none("too few rows were read to leave any out")
     try:
-        errors = _left_out_errors(observation, method) / residual.unit
+        errors, known = _left_out_errors(observation, method)
     except InvalidArgumentError as error:
         return _none(f"with a tenth of its rows left out, the approximation cannot be made again: {error}")
+    if not errors.shape[0]:
+        return _none("nothing is known of the sampled rows outside the sampled columns")
+    errors = errors / residual.unit
     xp = array_namespace(errors)
-    squares = to_numpy(xp.sum(errors**2, axis=1))
-    unread, width = observation.shape[0] - observation.n_rows, errors.shape[1]
-    by_row = xp.sum(residual.column_errors**2, axis=1)[residual.unread_row] * (width / observation.n_columns)
-    index = tail_index(xp.reshape(errors**2, (-1,)), residual.column_squares)
+    share = 1.0 if known is None else float(xp.mean(float64(known)))  # of these rows that is known
+    squares = to_numpy(xp.sum(errors**2, axis=1)) / share
+    n_rows_of_rest = residual.n_rest / errors.shape[1]  # as if it were whole rows
+    listed = xp.reshape(errors**2, (-1,)) if known is None else errors[known] ** 2
+    index = tail_index(listed, residual.column_squares)
+    by_row = residual.unread_row_squares * (errors.shape[1] / observation.n_columns)
     size, reason = check_tails(squares, {"sampled columns": by_row}, LEFT_OUT, count=len(squares), index=index)
     # The rows that were read tell of the mean; those that were not have a mean of their own.
-    own = 1 + len(squares) / unread
+    own = 1 + len(squares) / n_rows_of_rest
     return Estimate(
         LEFT_OUT,
-        rest=unread * float(np.mean(squares)),
+        rest=n_rows_of_rest * float(np.mean(squares)),
         effective_size=size,
         spread=LEAVE_OUT_INFLATION * math.sqrt(max(1 / size - 1 / len(squares), 0.0) * own),
         reason=reason,
         squares=squares,
-        spectral_estimate=math.sqrt(unread / observation.n_rows) * spectral_norm(errors) * residual.unit,
+        spectral_estimate=_spectral_estimate(observation, errors, share) * residual.unit,
     )
 
 
-def _left_out_errors(observation: Observation, method: Any) -> Matrix:
-    """Errors (d2, m - d1) of sampled rows, each predicted by a fit that did not have it."""
+def _spectral_estimate(observation: Observation, errors: Matrix, share: float) -> float:
+    """The spectral norm of the error on the rows that were not read, if they are like those that were left out."""
+    unread = observation.shape[0] - observation.n_rows
+    return math.sqrt(unread / observation.n_rows / share) * spectral_norm(errors)
+
+
+def _left_out_errors(observation: Observation, method: Any) -> tuple[Matrix, Matrix | None]:
+    """Errors (d2, m - d1) of sampled rows, each predicted by a fit that did not have it, zero at gaps; where none is.
+
+    Rows of which nothing is known there are left out.
+    """
     outside = np.setdiff1d(np.arange(observation.shape[1]), observation.column_index)
     order = np.random.default_rng(0).permutation(observation.n_rows)
     parts = []
@@ -244,7 +261,13 @@ def _left_out_errors(observation: Observation, method: Any) -> Matrix:
         refit = method.fit(observation.subset(rows=kept, design=observation.design))
         errors = float64(take(observation.rows, fold, axis=0)) - float64(refit.rows(observation.row_index[fold]))
         parts.append(take(errors, outside, axis=1))
-    return take(array_namespace(observation.rows).concat(parts), np.argsort(order), axis=0)
+    errors = take(array_namespace(observation.rows).concat(parts), np.argsort(order), axis=0)
+    if observation.known_rows is None:
+        return errors, None
+    known = take(observation.known_rows, outside, axis=1)
+    some = np.flatnonzero(to_numpy(array_namespace(known).any(known, axis=1)))
+    errors, known = take(errors, some, axis=0), take(known, some, axis=0)
+    return zero_at_gaps(errors, known), known
 
 
 def _check(approximation: Any, observation: Any, level: Any) -> None:

@@ -8,17 +8,21 @@ from functools import cached_property
 
 import numpy as np
 
-from .._arrays import array_namespace, float64, index_table, power_of_two, to_device, to_numpy
+from .._arrays import array_namespace, float64, index_table, power_of_two, take, to_device, to_numpy
 from .._typing import FloatArray, IndexVector, Matrix, Vector
 from ..factorization import Factorization
 from ..observation import Observation
+from ..observation.gaps import n_line_gaps
 
-__all__ = ["Residual", "spectral_norm"]
+__all__ = ["Residual", "spectral_norm", "zero_at_gaps"]
 
 
 @dataclass(frozen=True, eq=False)
 class Residual:
-    """The error ``E = M - approximation`` where M was read. Squares are in units of ``unit**2``."""
+    """The error ``E = M - approximation`` where M was read. Squares are in units of ``unit**2``.
+
+    Gaps of the sampled rows and columns belong to the rest: arrays of errors have zero there, and lists leave them out.
+    """
 
     approximation: Factorization
     observation: Observation
@@ -30,37 +34,50 @@ class Residual:
 
     @property
     def n_rest(self) -> int:
-        """Number of positions outside the sampled rows and columns."""
+        """Number of positions outside the sampled rows and columns, and of gaps on them."""
         o = self.observation
-        return (o.shape[0] - o.n_rows) * (o.shape[1] - o.n_columns)
+        return (o.shape[0] - o.n_rows) * (o.shape[1] - o.n_columns) + n_line_gaps(o)
 
     @cached_property
     def row_errors(self) -> Matrix:
         """Errors on the sampled rows, shape (d2, m)."""
         o = self.observation
-        return (float64(o.rows) - float64(self.approximation.rows(o.row_index))) / self.unit
+        errors = (float64(o.rows) - float64(self.approximation.rows(o.row_index))) / self.unit
+        return zero_at_gaps(errors, o.known_rows)
 
     @cached_property
     def column_errors(self) -> Matrix:
         """Errors on the sampled columns, shape (n, d1)."""
         o = self.observation
-        return (float64(o.columns) - float64(self.approximation.columns(o.column_index))) / self.unit
+        errors = (float64(o.columns) - float64(self.approximation.columns(o.column_index))) / self.unit
+        return zero_at_gaps(errors, o.known_columns)
 
     @cached_property
     def row_squares(self) -> Vector:
         """Squared errors on the sampled rows, one after the other."""
-        return _flat(self.row_errors**2)
+        return _listed(self.row_errors**2, self.observation.known_rows)
 
     @cached_property
     def column_squares(self) -> Vector:
         """Squared errors on the sampled columns, one after the other."""
-        return _flat(self.column_errors**2)
+        return _listed(self.column_errors**2, self.observation.known_columns)
 
     @cached_property
     def unread_row(self) -> Vector:
         """Which rows were not read whole, shape (n,)."""
         o = self.observation
         return to_device(index_table(o.row_index, o.shape[0]) < 0, o.columns)
+
+    @cached_property
+    def unread_row_squares(self) -> Vector:
+        """Sums of squared errors of the sampled columns, for each row that was not read whole, as if without gaps."""
+        o, xp = self.observation, array_namespace(self.column_errors)
+        sums = xp.sum(self.column_errors**2, axis=1)
+        if o.known_columns is None:
+            return sums[self.unread_row]
+        count = xp.sum(float64(o.known_columns), axis=1)
+        some = self.unread_row & (count > 0)
+        return sums[some] * (o.n_columns / count[some])
 
     @cached_property
     def known_error(self) -> float:
@@ -71,7 +88,8 @@ class Residual:
     def known_matrix(self) -> float:
         """Sum of squares of the matrix there."""
         o = self.observation
-        return self._cross_sum(float64(o.rows) / self.unit, float64(o.columns) / self.unit)
+        rows, columns = float64(o.rows) / self.unit, float64(o.columns) / self.unit
+        return self._cross_sum(zero_at_gaps(rows, o.known_rows), zero_at_gaps(columns, o.known_columns))
 
     def matrix_norm(self) -> float:
         """Estimate of the norm of the matrix, in units: outside rows and columns, from the entries there if any."""
@@ -87,7 +105,9 @@ class Residual:
     @cached_property
     def spectral_norm(self) -> float:
         """The larger spectral norm of the error on the sampled rows and on the columns; a bound from below."""
-        return max(spectral_norm(self.row_errors), spectral_norm(self.column_errors)) * self.unit
+        o = self.observation
+        rows, columns = (self.row_errors, o.known_rows), (self.column_errors, o.known_columns)
+        return max(_spectral_bound(*rows), _spectral_bound(*columns)) * self.unit
 
     def squares_at(self, which: IndexVector) -> FloatArray:
         """Squared errors at some of the scattered entries, on the host."""
@@ -134,5 +154,27 @@ def spectral_norm(x: Matrix) -> float:
     return math.sqrt(max(float(np.linalg.eigvalsh(gram)[-1]), 0.0)) if gram.size else 0.0
 
 
-def _flat(x: Matrix) -> Vector:
-    return array_namespace(x).reshape(x, (-1,))
+def zero_at_gaps(x: Matrix, known: Matrix | None) -> Matrix:
+    """``x``, with zeros where nothing is known."""
+    return x if known is None else array_namespace(x).where(known, x, array_namespace(x).zeros_like(x))
+
+
+def _listed(x: Matrix, known: Matrix | None) -> Vector:
+    """The known numbers of ``x``, one after the other."""
+    return array_namespace(x).reshape(x, (-1,)) if known is None else x[known]
+
+
+def _spectral_bound(x: Matrix, known: Matrix | None) -> float:
+    """A number that the spectral norm of ``x`` exceeds, whatever stands in its gaps.
+
+    Zeros in place of gaps can make a spectral norm larger. Complete rows and complete columns are parts of the matrix,
+    and the known part of a row or column is no longer than all of it.
+    """
+    if known is None:
+        return spectral_norm(x)
+    xp, bound = array_namespace(x), 0.0
+    for axis in (0, 1):
+        complete = np.flatnonzero(to_numpy(xp.all(known, axis=1 - axis)))
+        longest = math.sqrt(float(xp.max(xp.sum(x**2, axis=axis))))
+        bound = max(bound, spectral_norm(take(x, complete, axis=axis)), longest)
+    return bound

@@ -18,9 +18,11 @@ from .._files import write_file
 from .._typing import IndexVector, Matrix, Names, Shape, Vector
 from .._validation import check_count, check_index
 from ..exceptions import InvalidArgumentError, SpanError
+from ..observation import Observation
 from .basis import Basis
 from .core import Core
 from .cur_form import SVD, CURForm
+from .frame import filled_frame
 from .provenance import Provenance, method_record
 from .report import Fact, FitReport, facts_as_html
 
@@ -175,6 +177,36 @@ class Factorization:
     def to_array(self) -> Matrix:
         """The whole matrix, shape (n, m): mind the memory."""
         return (self.left.vectors @ self.core.Z) @ self.right.vectors.T
+
+    def to_frame(
+        self,
+        observation: Observation | None = None,
+        *,
+        min_value: float | None = None,
+        max_value: float | None = None,
+    ) -> Any:
+        """The whole matrix as a pandas DataFrame with the names of rows and columns: mind the memory.
+
+        Parameters
+        ----------
+        observation : Observation, optional
+            What was measured: its values are kept, and the rest is predicted.
+        min_value, max_value : float, optional
+            Smallest and largest prediction, for values on a scale, such as ratings.
+
+        Returns
+        -------
+        pandas.DataFrame of shape (n, m)
+
+        Examples
+        --------
+        >>> import pandas as pd, curplus
+        >>> table = pd.DataFrame([[1.0, 2.0], [2.0, 4.0], [3.0, 6.0]], ["ann", "bob", "eve"], ["tea", "milk"])
+        >>> seen = curplus.observe(table, n_columns=1, n_rows=1, n_entries=0, rng=0)
+        >>> curplus.approximate(seen, rank=1).to_frame(seen).loc["eve", "milk"].round(6)
+        np.float64(6.0)
+        """
+        return filled_frame(self, observation, min_value, max_value)
 
     # -- other forms ----------------------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from ..factorization import Core, Factorization
 from ..observation import Observation
 from ..observation.checks import check_observation
 from ..sources import Source, as_source
-from .method import Bases, approximation_of, sampled_bases
+from .method import Bases, approximation_of, check_complete, sampled_bases
 
 __all__ = ["CURFull", "cur_full"]
 
@@ -57,6 +57,7 @@ class CURFull:
     def fit(self, observation: Observation, *, rng: RandomState = 0, bases: Bases | None = None) -> Factorization:
         """The approximation; ``bases`` are those of the samples, where they have been found before."""
         check_observation(observation)
+        check_complete(observation, "CUR-F")
         if self.source is None:
             raise InvalidArgumentError("CUR-F needs the whole matrix. Give cur_full(source, observation).")
         source = as_source(self.source)

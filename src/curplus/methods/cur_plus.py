@@ -14,7 +14,7 @@ from ..observation import Observation
 from ..observation.checks import check_observation
 from ..observation.holdout import split_entries
 from ..solvers import SOLVERS, CoreSolver
-from .method import Bases, approximation_of, check_has_entries, sampled_bases
+from .method import Bases, approximation_of, check_complete, check_has_entries, sampled_bases
 from .notes import notes_on_core
 
 __all__ = ["CURPlus", "cur_plus"]
@@ -47,6 +47,8 @@ def cur_plus(
 
     Raises
     ------
+    InvalidArgumentError
+        If the sampled rows or columns have gaps: :func:`curplus.approximate` uses those.
     RankTooLargeError
         If fewer than ``rank`` columns or rows were sampled.
     TooFewEntriesError
@@ -82,6 +84,7 @@ class CURPlus:
     def fit(self, observation: Observation, *, rng: RandomState = 0, bases: Bases | None = None) -> Factorization:
         """The approximation; ``bases`` are those of the samples, where they have been found before."""
         check_observation(observation)
+        check_complete(observation, "CUR+")
         solver = SOLVERS.resolve(self.solver)
         rank = check_rank(self.rank, n_columns=observation.n_columns, n_rows=observation.n_rows)
         bases = sampled_bases(observation, rank, bases)

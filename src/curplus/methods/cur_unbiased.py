@@ -11,7 +11,7 @@ from ..factorization import Core, Factorization
 from ..observation import Observation
 from ..observation.checks import check_observation
 from ..solvers.equations import entry_equations
-from .method import Bases, approximation_of, check_has_entries, sampled_bases
+from .method import Bases, approximation_of, check_complete, check_has_entries, sampled_bases
 
 __all__ = ["CURUnbiased", "cur_unbiased"]
 
@@ -47,6 +47,7 @@ class CURUnbiased:
     def fit(self, observation: Observation, *, rng: RandomState = 0, bases: Bases | None = None) -> Factorization:
         """The approximation; ``bases`` are those of the samples, where they have been found before."""
         check_observation(observation)
+        check_complete(observation, "CUR-E")
         check_has_entries(observation, "CUR-E")
         bases = sampled_bases(observation, self.rank, bases)
         left, right = bases.left.vectors, bases.right.vectors

@@ -13,12 +13,13 @@ import numpy as np
 
 from .._typing import IndexVector, RandomState
 from .._validation import check_rank
-from ..exceptions import TooFewEntriesError
+from ..exceptions import InvalidArgumentError, TooFewEntriesError
 from ..factorization import Basis, Core, Fact, Factorization, FitReport, Provenance, leading_basis
 from ..observation import Observation
+from ..observation.gaps import n_line_gaps
 from .notes import notes_on_bases
 
-__all__ = ["Bases", "Method", "approximation_of", "check_has_entries", "sampled_bases"]
+__all__ = ["Bases", "Method", "approximation_of", "check_complete", "check_has_entries", "sampled_bases"]
 
 
 @runtime_checkable
@@ -81,6 +82,15 @@ def approximation_of(
             report,
         ),
     )
+
+
+def check_complete(observation: Observation, method: str) -> None:
+    """That the sampled rows and columns have no gaps."""
+    if observation.has_gaps:
+        raise InvalidArgumentError(
+            f"{method} needs complete rows and columns, and the sampled ones have {n_line_gaps(observation)} gaps. "
+            "Use approximate(observation), which uses all that rows and columns with gaps know."
+        )
 
 
 def check_has_entries(observation: Observation, method: str) -> None:

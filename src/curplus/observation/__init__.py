@@ -2,6 +2,7 @@
 
 from .entries import Entries
 from .fingerprint import Fingerprint
+from .noise import Repeats
 from .observation import Observation
 from .plan import SampleCounts, SamplePlan, SamplingDesign, default_counts, uniform_plan
 from .read import observe, read
@@ -10,6 +11,7 @@ __all__ = [
     "Entries",
     "Fingerprint",
     "Observation",
+    "Repeats",
     "SampleCounts",
     "SamplePlan",
     "SamplingDesign",

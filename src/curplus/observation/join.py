@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .._arrays import concatenate, one_type
-from .._typing import Array, Vector
+from .._arrays import array_namespace, concatenate, float64, index_table, one_type, take
+from .._typing import Array, IndexVector, Vector
 from ..exceptions import InvalidArgumentError
+from .agreement import check_agreement, check_records, check_repeated
+from .checks import check_range
 from .entries import Entries
+from .noise import Repeats, joined_noise, repeats_between, repeats_covered, repeats_within
+from .places import following_lines, one_value_each
 
 if TYPE_CHECKING:
     from .observation import Observation
 
-__all__ = ["check_joinable", "joined_fields", "joined_names"]
+__all__ = ["check_joinable", "joined", "joined_names"]
 
 
 def check_joinable(first: Observation, second: Any) -> None:
@@ -39,6 +43,91 @@ def check_joinable(first: Observation, second: Any) -> None:
         )
 
 
+def joined(first: Observation, second: Observation) -> Observation:
+    """Both samples as one; what is new is checked, and each place has one value."""
+    magnitude = max(first.magnitude, second.magnitude)
+    check_range(magnitude, first.shape, first.values)
+    check_repeated(first, second, magnitude)
+    noise = joined_noise(first, second)
+    kept, again, repeats = _with_repeated_lines(first, second, average=noise is not None)
+    new = again.subset(
+        columns=~np.isin(second.column_index, first.column_index),
+        rows=~np.isin(second.row_index, first.row_index),
+        design=second.design,
+    )
+    check_agreement(kept, new, magnitude)
+    check_agreement(new, kept, magnitude)
+    joint, more = one_value_each(kept._replaced(**_joined_fields(kept, new), noise=noise))
+    if noise is not None:
+        check_records(joint, magnitude)
+        magnitude = joint.magnitude
+        before = [_known_repeats(first, second), _known_repeats(second, first)]
+        joint._set(repeats=repeats.join(more, repeats_between(first, second), *before))
+    design = first.design.join(new.design, first.counts, new.counts).of(joint.counts)
+    joint._set(design=design, magnitude=magnitude)
+    return joint
+
+
+def _known_repeats(first: Observation, second: Observation) -> Repeats:
+    """What the first sample says of the noise, but for what is averaged only with rows and columns of the second."""
+    known = repeats_within(first) if first.repeats is None else first.repeats
+    return known.without(repeats_covered(first, second))
+
+
+class _Merged(NamedTuple):
+    """Columns that two samples have, with one value for each place."""
+
+    first: Array  # (n, d1), all columns of the first sample
+    second: Array  # (n, d1'), all columns of the second
+    in_first: IndexVector  # which of them both have
+    in_second: IndexVector
+    repeats: Repeats
+
+
+def _with_repeated_lines(
+    first: Observation, second: Observation, *, average: bool
+) -> tuple[Observation, Observation, Repeats]:
+    """Both samples, with the same values in columns and rows that both have: one's for another's gaps, or the means."""
+    if not (first.has_gaps or average):
+        return first, second, Repeats()
+    columns, rows = _merged_columns(first, second, average), _merged_columns(first.T, second.T, average)
+    kept = first._replaced(columns=columns.first, rows=rows.first.T)
+    if not average:
+        return kept, second, Repeats()
+    again = second._replaced(columns=columns.second, rows=rows.second.T)
+    kept = following_lines(kept, columns.in_first, rows.in_first)
+    return kept, following_lines(again, columns.in_second, rows.in_second), columns.repeats.join(rows.repeats)
+
+
+def _merged_columns(first: Observation, second: Observation, average: bool) -> _Merged:
+    where = index_table(first.column_index, first.shape[1])[second.column_index]
+    both = np.flatnonzero(where >= 0)
+    if not len(both):
+        return _Merged(first.columns, second.columns, both, both, Repeats())
+    ours, theirs = take(first.columns, where[both], axis=1), take(second.columns, both, axis=1)
+    xp = array_namespace(ours, theirs)
+    merged, repeats = xp.where(xp.isnan(ours), theirs, ours), Repeats()
+    if average:
+        apart = theirs - ours
+        apart = xp.where(xp.isnan(apart), xp.zeros_like(apart), apart)
+        merged = merged + apart / 2
+        repeats = Repeats(float(xp.sum(float64(apart) ** 2)) / 2, int(xp.count_nonzero(apart)))
+    return _Merged(
+        _with_columns(first.columns, where[both], merged),
+        _with_columns(second.columns, both, merged),
+        where[both],
+        both,
+        repeats,
+    )
+
+
+def _with_columns(x: Array, index: IndexVector, columns: Array) -> Array:
+    """A copy of ``x`` with other columns at ``index``."""
+    source = np.arange(x.shape[1])
+    source[index] = x.shape[1] + np.arange(len(index))
+    return take(concatenate(x, columns, axis=1), source, axis=1)
+
+
 def joined_names(first: Observation, second: Observation) -> dict[str, Any]:
     """Names of rows and columns, from whichever sample has them."""
     return {
@@ -47,7 +136,7 @@ def joined_names(first: Observation, second: Observation) -> dict[str, Any]:
     }
 
 
-def joined_fields(first: Observation, second: Observation) -> dict[str, Any]:
+def _joined_fields(first: Observation, second: Observation) -> dict[str, Any]:
     """The fields of both samples together; they share no column and no row."""
     n, m = first.shape
     columns, rows, values = one_type(
@@ -59,7 +148,7 @@ def joined_fields(first: Observation, second: Observation) -> dict[str, Any]:
     )
     index = {
         name: np.concatenate([getattr(first, name), getattr(second, name)])
-        for name in ("column_index", "row_index", "i", "j")
+        for name in ("column_index", "row_index", "i", "j", "unmeasured_i", "unmeasured_j")
     }
     return index | {
         "columns": columns,
@@ -67,6 +156,7 @@ def joined_fields(first: Observation, second: Observation) -> dict[str, Any]:
         "values": values,
         "probabilities": _joined_probabilities(first.entries, second.entries),
         "weights": _joined_weights(first.entries, second.entries),
+        "gaps": first.gaps or second.gaps,
         **joined_names(first, second),
     }
 

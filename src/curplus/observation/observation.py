@@ -15,25 +15,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arrays import index_table, one_type, read_only, take
+from .._arrays import index_table, one_type, read_only
 from .._files import write_file
 from .._typing import IndexVector, Matrix, Names, Shape, Vector
-from .._validation import check_index, check_names, check_shape
+from .._validation import check_gaps, check_index, check_names, check_shape
 from .checks import (
-    check_agreement,
     check_chances,
     check_design,
     check_no_repeats,
     check_positive,
-    check_range,
-    check_repeated,
     check_shapes,
     check_values,
 )
 from .entries import Entries
+from .fill import Fillable
 from .fingerprint import Fingerprint, fingerprint
-from .join import check_joinable, joined_fields, joined_names
+from .gaps import check_unmeasured, gap_index, known_mask, n_line_gaps
+from .join import check_joinable, joined, joined_names
+from .noise import Noise, Repeats, check_noise, joined_noise, repeats_within
+from .part import part_fields, parts_to_save, scaled_fields, turned_fields
 from .plan import SampleCounts, SamplingDesign
+from .settle import settled
+from .table import FromTable
 
 __all__ = ["Observation"]
 
@@ -41,7 +44,7 @@ NO_INDEX: IndexVector = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Observation:
+class Observation(FromTable, Fillable):
     r"""Columns, rows and entries of a matrix that were measured.
 
     Whatever was not measured may be left out. Arrays are kept as they are, not copied: leave them unchanged afterwards.
@@ -74,20 +77,45 @@ class Observation:
     design : SamplingDesign
         How columns, rows and entries were chosen; what the user gives counts as ``"given"``. A part that is replaced by
         one of another size counts as given too: whether it was chosen by looking at values is not known.
+    gaps : bool, default False
+        Whether NaN means that something could not be measured: a gap. Rows and columns keep NaN there, unless the place
+        is known from elsewhere; records that are NaN are left out, and their positions are remembered in
+        ``unmeasured_i`` and ``unmeasured_j``. Without it NaN is an error.
+    unmeasured_i, unmeasured_j : arrays of shape (k,)
+        Positions, outside the sampled rows and columns, of entries that could not be measured.
+    noise : float, "unknown" or array of shape (n_entries,), optional
+        Standard deviation of a reading, of all or of each entry. Readings of one place may then differ: by up to eight
+        times the noise, or by any amount if it is ``"unknown"``. Where sampled rows, sampled columns and entries meet,
+        their readings are averaged by weight, so that all have the same value. A reading in a row or column counts
+        1, and an entry as much as its weight, relative to the mean weight. Noise for each entry gives ``weights`` too,
+        if there are none. Left out, readings are exact.
+    repeats : Repeats, optional
+        What repeated readings said of the noise before they were averaged; see :attr:`noise_estimate`.
 
     Raises
     ------
     InvalidArgumentError
         If shapes do not fit, an index is out of range or repeated, or a value is not a finite real number.
     InconsistentObservationError
-        If two readings of one place differ by more than 1e-6, relative to the larger of the two. Differences below
-        8 machine epsilons of the largest value are rounding and do not count.
+        If two readings of one place differ by more than 1e-6, relative to the larger of the two, and by more than the
+        noise allows. Differences below 8 machine epsilons of the largest value are rounding and do not count.
 
     Examples
     --------
     >>> import curplus
     >>> curplus.Observation(shape=(2, 3), column_index=[0], columns=[[1.0], [4.0]], i=[1, 0], j=[2, 1], values=[6, 2])
     <Observation of a 2 x 3 matrix: 1 column, 0 rows, 2 entries, float64>
+
+    The second place of the row could not be measured, nor the last entry:
+
+    >>> nan = float("nan")
+    >>> seen = curplus.Observation(
+    ...     shape=(2, 3), row_index=[0], rows=[[1.0, nan, 3.0]], i=[1, 1], j=[1, 2], values=[5.0, nan], gaps=True
+    ... )
+    >>> seen
+    <Observation of a 2 x 3 matrix: 0 columns, 1 row, 1 entry, 2 gaps, float64>
+    >>> seen.known_rows
+    array([[ True, False,  True]])
     """
 
     shape: Shape
@@ -103,6 +131,11 @@ class Observation:
     row_names: Names | None = None
     column_names: Names | None = None
     design: SamplingDesign = SamplingDesign()
+    gaps: bool = False
+    unmeasured_i: IndexVector = field(default_factory=NO_INDEX.copy)
+    unmeasured_j: IndexVector = field(default_factory=NO_INDEX.copy)
+    noise: Noise = None
+    repeats: Repeats | None = None
 
     def __post_init__(self) -> None:
         n, m = shape = check_shape(self.shape)
@@ -110,6 +143,8 @@ class Observation:
             {"columns": (self.columns, (n, 0)), "rows": (self.rows, (0, m)), "values": (self.values, (0,))}
         )
         i, j = check_index(self.i, n, name="i"), check_index(self.j, m, name="j")
+        noise = check_noise(self.noise, len(i))
+        weights = noise**-2.0 if isinstance(noise, np.ndarray) and self.weights is None else self.weights
         self._set(
             shape=shape,
             column_index=check_index(self.column_index, m, name="column_index"),
@@ -120,17 +155,22 @@ class Observation:
             j=j,
             values=values,
             probabilities=check_positive(self.probabilities, len(i), name="probabilities", at_most=1.0),
-            weights=check_positive(self.weights, len(i), name="weights"),
+            weights=check_positive(weights, len(i), name="weights"),
             row_names=check_names(self.row_names, n, name="row_names"),
             column_names=check_names(self.column_names, m, name="column_names"),
+            design=check_design(self.design),
+            gaps=check_gaps(self.gaps),
+            unmeasured_i=check_index(self.unmeasured_i, n, name="unmeasured_i"),
+            unmeasured_j=check_index(self.unmeasured_j, m, name="unmeasured_j"),
+            noise=noise,
+            repeats=None if self.repeats is None else Repeats(*self.repeats),
         )
-        self._set(design=check_design(self.design).of(self.counts))
         check_shapes(self)
+        check_unmeasured(self)
         check_chances(self.probabilities, shape)
         check_no_repeats(self.column_index, "column_index")
         check_no_repeats(self.row_index, "row_index")
-        check_range(self.magnitude, shape, values)
-        check_agreement(self, self, self.magnitude)
+        self._set(**vars(settled(self._replaced())))
 
     # -- its size -------------------------------------------------------------------------------------------------
 
@@ -160,7 +200,18 @@ class Observation:
         n, m = self.shape
         outside = self.entries.flat_index[self.outside]
         scattered = len(np.unique(outside)) if self.entries.has_repeats else len(outside)
-        return n * self.n_columns + m * self.n_rows - self.n_columns * self.n_rows + scattered
+        on_lines = n * self.n_columns + m * self.n_rows - self.n_columns * self.n_rows
+        return on_lines - n_line_gaps(self) + scattered
+
+    @property
+    def n_gaps(self) -> int:
+        """Number of different positions that are known to be gaps."""
+        return n_line_gaps(self) + len(self.unmeasured_i)
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether a sampled row or column has a gap."""
+        return self.known_columns is not None or self.known_rows is not None
 
     @property
     def dtype(self) -> Any:
@@ -198,6 +249,29 @@ class Observation:
         return outside
 
     @cached_property
+    def known_columns(self) -> Matrix | None:
+        """Where the sampled columns have no gap, shape (n, d1), in their library; None where they have none at all."""
+        return known_mask(self.columns) if self.gaps else None
+
+    @cached_property
+    def known_rows(self) -> Matrix | None:
+        """Where the sampled rows have no gap, shape (d2, m), in their library; None where they have none at all."""
+        return known_mask(self.rows) if self.gaps else None
+
+    @property
+    def noise_estimate(self) -> float:
+        """Standard deviation of a reading, pooled from places that were read more than once; nan if there are none.
+
+        Where sampled rows, sampled columns and entries meet, readings that are exactly equal count as one: reading
+        copies what is known instead of asking for it again.
+        """
+        return (repeats_within(self) if self.repeats is None else self.repeats).standard_deviation
+
+    def gap_index(self) -> IndexVector:
+        """All positions known to be gaps, as single numbers ``i * m + j``, ascending: to ask for them is in vain."""
+        return gap_index(self) if self.gaps else NO_INDEX
+
+    @cached_property
     def fingerprint(self) -> Fingerprint:
         """What tells this sample from others: its positions and some of its values."""
         return fingerprint(self)
@@ -205,24 +279,13 @@ class Observation:
     @property
     def T(self) -> Observation:
         """The same observation of the transposed matrix."""
-        return self._replaced(
-            shape=(self.shape[1], self.shape[0]),
-            column_index=self.row_index,
-            columns=self.rows.T,
-            row_index=self.column_index,
-            rows=self.columns.T,
-            i=self.j,
-            j=self.i,
-            row_names=self.column_names,
-            column_names=self.row_names,
-            design=self.design.T.of(SampleCounts(self.n_rows, self.n_columns, self.n_entries)),
-        )
+        return self._replaced(**turned_fields(self))
 
     def divide(self, unit: float) -> Observation:
         """The same observation in other units."""
         if unit == 1:
             return self
-        return self._replaced(columns=self.columns / unit, rows=self.rows / unit, values=self.values / unit)
+        return self._replaced(**scaled_fields(self, unit))
 
     def subset(
         self,
@@ -242,17 +305,7 @@ class Observation:
             How what is kept was chosen. Left out, a part of which some is dropped counts as ``"given"``: pass
             ``observation.design`` if it was chosen at random, without looking at values.
         """
-        changes: dict[str, Any] = {}
-        if columns is not None:
-            keep = _positions(columns, self.n_columns, "columns")
-            changes |= {"column_index": self.column_index[keep], "columns": take(self.columns, keep, axis=1)}
-        if rows is not None:
-            keep = _positions(rows, self.n_rows, "rows")
-            changes |= {"row_index": self.row_index[keep], "rows": take(self.rows, keep, axis=0)}
-        if entries is not None:
-            some = self.entries.take(_positions(entries, self.n_entries, "entries", repeats=True))
-            changes |= {name: getattr(some, name) for name in ("i", "j", "values", "probabilities", "weights")}
-        kept = self._replaced(**changes)
+        kept = self._replaced(**part_fields(self, columns, rows, entries))
         how = self.design if design is None else SamplingDesign(*check_design(design))
         kept._set(design=how.of(kept.counts))
         return kept
@@ -263,7 +316,9 @@ class Observation:
         """Join another observation of the same matrix to this one.
 
         Columns and rows that both have are kept once; records of entries are put one after the other. Only what is new
-        is checked: each value once, when it was read, and the positions that both have read.
+        is checked: each value once, when it was read, and the positions that both have read. A gap of one is filled
+        where the other has a value. Noisy readings of one place are averaged as in one observation; a column or row
+        that both have counts once in each.
 
         Parameters
         ----------
@@ -292,31 +347,22 @@ class Observation:
         <Observation of a 3 x 4 matrix: 1 column, 2 rows, 2 entries, float64>
         """
         check_joinable(self, more)
-        if not any(more.counts):
-            return self._replaced(**joined_names(self, more))
-        magnitude = max(self.magnitude, more.magnitude)
-        check_range(magnitude, self.shape, self.values)
-        check_repeated(self, more, magnitude)
-        more = more.subset(
-            columns=~np.isin(more.column_index, self.column_index),
-            rows=~np.isin(more.row_index, self.row_index),
-            design=more.design,
-        )
-        check_agreement(self, more, magnitude)
-        check_agreement(more, self, magnitude)
-        joint = self._replaced(**joined_fields(self, more))
-        joint._set(design=self.design.join(more.design, self.counts, more.counts).of(joint.counts), magnitude=magnitude)
-        return joint
+        if not any(more.counts) and not len(more.unmeasured_i):
+            gaps, noise = self.gaps or more.gaps, joined_noise(self, more)
+            return self._replaced(**joined_names(self, more), gaps=gaps, noise=noise)
+        return joined(self, more)
 
     # -- keeping and showing --------------------------------------------------------------------------------------
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write to ``path`` (npz, no pickle) for :func:`curplus.load`; an older file stays whole until that is done."""
-        arrays = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("shape", "design")}
-        write_file(path, "observation", arrays, {"shape": self.shape, "design": self.design})
+        arrays, header = parts_to_save({f.name: getattr(self, f.name) for f in fields(self)})
+        write_file(path, "observation", arrays, header)
 
     def __repr__(self) -> str:
         parts = [_counted(self.n_columns, "column"), _counted(self.n_rows, "row"), _counted(self.n_entries, "entry")]
+        if n_gaps := self.n_gaps:
+            parts.append(_counted(n_gaps, "gap"))
         kind = str(self.dtype).rpartition(".")[2]
         return f"<Observation of a {self.shape[0]} x {self.shape[1]} matrix: {', '.join(parts)}, {kind}>"
 
@@ -329,17 +375,6 @@ class Observation:
     def _set(self, **values: Any) -> None:
         for name, value in values.items():
             object.__setattr__(self, name, read_only(value))
-
-
-def _positions(chosen: Any, size: int, name: str, *, repeats: bool = False) -> IndexVector:
-    """Positions in ``range(size)``, from positions or truth values."""
-    chosen = np.asarray(chosen)
-    if chosen.dtype == bool and chosen.shape == (size,):
-        chosen = np.flatnonzero(chosen)
-    index = check_index(chosen, size, name=name)
-    if not repeats:
-        check_no_repeats(index, name)
-    return index
 
 
 def _counted(count: int, noun: str) -> str:

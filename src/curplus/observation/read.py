@@ -11,18 +11,29 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._arrays import concatenate, gather, index_table, take
+from .._arrays import concatenate, gather, index_table, take, to_numpy
 from .._typing import IndexVector, Matrix, RandomState, Vector
-from .._validation import check_index, check_shape
+from .._validation import check_gaps, check_index, check_one_noise, check_shape
 from ..exceptions import InvalidArgumentError
-from ..sources import Source, as_source
+from ..sources import KnownParts, Source, as_source
+from .gaps import entries_asked_for
+from .noise import Repeats
 from .observation import Observation
 from .plan import SamplePlan, uniform_plan
 
 __all__ = ["observe", "read"]
 
 
-def observe(source: Any, *, n_columns: int, n_rows: int, n_entries: int, rng: RandomState = None) -> Observation:
+def observe(
+    source: Any,
+    *,
+    n_columns: int,
+    n_rows: int,
+    n_entries: int,
+    gaps: bool = False,
+    noise: float | str | None = None,
+    rng: RandomState = None,
+) -> Observation:
     r"""Read columns, rows and entries of a matrix, chosen uniformly at random.
 
     Parameters
@@ -32,6 +43,10 @@ def observe(source: Any, *, n_columns: int, n_rows: int, n_entries: int, rng: Ra
     n_columns, n_rows, n_entries : int
         How many to read: :math:`d_1`, :math:`d_2` and :math:`|\Omega|`. Each is drawn without replacement; 0 is
         allowed. The entries are drawn from all :math:`nm` positions, so some may fall on sampled rows and columns.
+    gaps : bool, default False
+        Whether NaN means that something could not be measured; otherwise it is an error.
+    noise : float or "unknown", optional
+        Standard deviation of a reading, if readings are not exact: see :class:`Observation`.
     rng : None, int or numpy.random.Generator
         Passed to :func:`numpy.random.default_rng`. The same seed gives the same bits.
 
@@ -53,10 +68,17 @@ def observe(source: Any, *, n_columns: int, n_rows: int, n_entries: int, rng: Ra
     """
     source = as_source(source)
     plan = uniform_plan(source.shape, n_columns=n_columns, n_rows=n_rows, n_entries=n_entries, rng=rng)
-    return read(source, plan)
+    return read(source, plan, gaps=gaps, noise=noise)
 
 
-def read(source: Any, plan: SamplePlan, *, known: Observation | None = None) -> Observation:
+def read(
+    source: Any,
+    plan: SamplePlan,
+    *,
+    known: Observation | None = None,
+    gaps: bool = False,
+    noise: float | str | None = None,
+) -> Observation:
     """Carry out a plan: read exactly the positions it names.
 
     Parameters
@@ -67,7 +89,14 @@ def read(source: Any, plan: SamplePlan, *, known: Observation | None = None) -> 
     plan : SamplePlan
         What to read of it.
     known : Observation, optional
-        What has been read before. An entry that it has is not asked for again, and no entry is asked for twice.
+        What has been read before. An entry that it has, or that it knows to be a gap, is not asked for again, and no
+        entry is asked for twice. A function is not asked for anything again that is known, rows and columns included.
+    gaps : bool, default False
+        Whether NaN means that something could not be measured; otherwise it is an error. There may be gaps too where
+        ``known`` or the source says so.
+    noise : float or "unknown", optional
+        Standard deviation of a reading, if readings are not exact: see :class:`Observation`. Left out, it is what the
+        source or ``known`` says.
 
     Returns
     -------
@@ -84,7 +113,7 @@ def read(source: Any, plan: SamplePlan, *, known: Observation | None = None) -> 
         columns, rows, values = _fetch(source, plan)
     else:
         columns, rows, values = _fetch_unknown(source, plan, known)
-    return Observation(
+    seen = Observation(
         shape=plan.shape,
         column_index=plan.column_index,
         columns=columns,
@@ -97,7 +126,27 @@ def read(source: Any, plan: SamplePlan, *, known: Observation | None = None) -> 
         row_names=getattr(source, "row_names", None),
         column_names=getattr(source, "column_names", None),
         design=plan.design,
+        gaps=check_gaps(gaps) or getattr(source, "gaps", False) is True or (known is not None and known.gaps),
+        noise=_noise(check_one_noise(noise), source, known),
     )
+    return seen if known is None else _without_copies(seen)
+
+
+def _noise(noise: float | str | None, source: Source, known: Observation | None) -> float | str | None:
+    """The noise that is given, or that of the source, or that of what is known."""
+    for other in (getattr(source, "noise", None), None if known is None else known.noise):
+        if noise is None and isinstance(other, (str, float)):
+            noise = check_one_noise(other)
+    return noise
+
+
+def _without_copies(seen: Observation) -> Observation:
+    """The same observation; entries of one place were asked for once, and say nothing of the noise."""
+    if seen.repeats is not None and seen.entries.has_repeats:
+        outside = seen.entries.flat_index[seen.outside]
+        n_copies = len(outside) - len(np.unique(outside))
+        seen._set(repeats=seen.repeats.without(Repeats(0.0, n_copies)))
+    return seen
 
 
 def _checked(plan: Any) -> SamplePlan:
@@ -122,17 +171,32 @@ class Reading(NamedTuple):
     values: Vector | None  # (n_entries,)
 
 
-def _fetch(source: Source, plan: SamplePlan) -> Reading:
+def _fetch(source: Source, plan: SamplePlan, known: Observation | None = None) -> Reading:
     """Everything that a plan names; a source is not called for nothing."""
-    in_one_pass = getattr(source, "read", None)
-    if callable(in_one_pass) and any(map(len, (plan.column_index, plan.row_index, plan.i))):
-        return Reading(*in_one_pass(plan))
     if not any(map(len, (plan.column_index, plan.row_index, plan.i))):
         return Reading(None, None, _nothing(source))
+    in_one_pass = getattr(source, "read", None)
+    if callable(in_one_pass):
+        if known is not None and getattr(source, "skips_known", False) is True:
+            return Reading(*in_one_pass(plan, _known_parts(known)))
+        return Reading(*in_one_pass(plan))
     return Reading(
         source.columns(plan.column_index) if len(plan.column_index) else None,
         source.rows(plan.row_index) if len(plan.row_index) else None,
         source.entries(plan.i, plan.j) if len(plan.i) else None,
+    )
+
+
+def _known_parts(known: Observation) -> KnownParts:
+    """What is known, on the host, where a function is asked."""
+    entries = entries_asked_for(known)
+    return KnownParts(
+        known.row_index,
+        to_numpy(known.rows),
+        known.column_index,
+        to_numpy(known.columns),
+        entries.flat_index,
+        to_numpy(entries.values),
     )
 
 
@@ -149,10 +213,11 @@ def _fetch_unknown(source: Source, plan: SamplePlan, known: Observation) -> Read
     n, m = plan.shape
     flat, inverse = np.unique(plan.i * m + plan.j, return_inverse=True)
     i, j = flat // m, flat % m
-    on_known = _on(known.row_index, n)[i] | _on(known.column_index, m)[j] | np.isin(flat, known.entries.flat_index)
+    asked = np.isin(flat, entries_asked_for(known).flat_index)
+    on_known = _on(known.row_index, n)[i] | _on(known.column_index, m)[j] | asked
     on_plan = ~on_known & (_on(plan.row_index, n)[i] | _on(plan.column_index, m)[j])
     new = np.flatnonzero(~on_known & ~on_plan)
-    reading = _fetch(source, plan._replace(i=i[new], j=j[new], probabilities=None))
+    reading = _fetch(source, plan._replace(i=i[new], j=j[new], probabilities=None), known)
     if len(new) == len(flat) == len(inverse) and not np.any(np.diff(inverse) < 0):
         return reading
     order, values = [new], [] if reading.values is None else [reading.values]
@@ -184,6 +249,7 @@ def _looked_up(
         yield t, gather(sample.columns, i[t], column[on_column])
     t = which[~on_row & ~on_column]
     if len(t) and isinstance(sample, Observation):
-        first = sample.entries.unique()
-        where = np.searchsorted(sample.entries.flat_index[first], i[t] * m + j[t])
-        yield t, take(sample.values, first[where], axis=0)
+        entries = entries_asked_for(sample)
+        first = entries.unique()
+        where = np.searchsorted(entries.flat_index[first], i[t] * m + j[t])
+        yield t, take(entries.values, first[where], axis=0)

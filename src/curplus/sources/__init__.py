@@ -15,6 +15,7 @@ from .frames import FrameSource
 from .function import CallableSource
 from .hdf5 import hdf5_source
 from .mapped import MappedSource
+from .once import KnownParts
 from .source import Source
 from .sparse import SparseSource
 from .striped import StripedSource
@@ -28,6 +29,7 @@ __all__ = [
     "DaskSource",
     "FactoredSource",
     "FrameSource",
+    "KnownParts",
     "MappedSource",
     "Source",
     "SparseSource",

@@ -13,7 +13,7 @@ from .._arrays import real_array
 from .._extras import import_extra, is_kind
 from .._typing import IndexVector, Matrix, Names, Shape, Vector
 from .._validation import check_names
-from ..exceptions import InvalidArgumentError
+from .table import refuse_words
 
 __all__ = ["ArrowColumns", "FrameSource", "PolarsColumns", "is_arrow", "is_polars", "open_feather", "open_parquet"]
 
@@ -60,12 +60,8 @@ class FrameSource:
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
         kinds = [columns.kind(k) for k in range(len(columns.names))]
-        for k, kind in enumerate(kinds):
-            if kind is None:
-                raise InvalidArgumentError(
-                    f"column {columns.names[k]!r} of the table has type {columns.kind_in_words(k)}, which is not "
-                    "numeric. Drop it or convert it to numbers; names of rows can be given as row_names."
-                )
+        words = {columns.names[k]: f"type {columns.kind_in_words(k)}" for k, kind in enumerate(kinds) if kind is None}
+        refuse_words(words, advice="; names of rows can be given as row_names")
         self.row_names = check_names(columns.row_names, columns.n_rows, name="row_names")
         self.column_names = check_names(columns.names, len(kinds), name="column_names")
         numbers = [kind for kind in kinds if kind is not None]

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from .._arrays import blocks, real_array
 from .._typing import IndexVector, Matrix, Names, Shape, Vector
-from .._validation import check_count, check_names, check_shape
+from .._validation import check_count, check_gaps, check_names, check_one_noise, check_shape
 from ..exceptions import InvalidArgumentError, SourceError
+from .once import KnownParts, PlanTask
 
 __all__ = ["CallableSource"]
 
 
 class CallableSource:
     """The matrix with entries ``function(i, j)``.
+
+    :func:`curplus.observe` and :func:`curplus.acquire` ask for no position twice.
 
     Parameters
     ----------
@@ -30,6 +33,11 @@ class CallableSource:
         Most positions to ask for in one call.
     row_names, column_names : sequence, optional
         One name per row and per column.
+    gaps : bool, default False
+        Whether the function may return NaN for what cannot be measured. What is read of it then has gaps.
+    noise : float or "unknown", optional
+        Standard deviation of what the function returns, if it returns something else each time. What is read of it then
+        has this noise: see :class:`~curplus.Observation`.
 
     Examples
     --------
@@ -38,6 +46,8 @@ class CallableSource:
     >>> source.entries([0, 1], [0, 2])
     array([1.  , 0.25])
     """
+
+    skips_known: ClassVar[bool] = True  # its ``read`` takes what is known
 
     def __init__(
         self,
@@ -48,6 +58,8 @@ class CallableSource:
         block_size: int = 2**18,
         row_names: Iterable[Any] | None = None,
         column_names: Iterable[Any] | None = None,
+        gaps: bool = False,
+        noise: float | str | None = None,
     ) -> None:
         if not callable(function):
             raise InvalidArgumentError(f"function={function!r} cannot be called. Give a function of (i, j).")
@@ -59,6 +71,9 @@ class CallableSource:
             raise InvalidArgumentError(f"dtype={self.dtype} is not supported. Use float32 or float64.")
         self.row_names: Names | None = check_names(row_names, self._shape[0], name="row_names")
         self.column_names: Names | None = check_names(column_names, self._shape[1], name="column_names")
+        self.gaps = check_gaps(gaps)
+        self._kept: tuple[IndexVector, Vector] | None = None  # positions and values of a plan that was interrupted
+        self.noise = check_one_noise(noise)
 
     @property
     def shape(self) -> Shape:
@@ -73,6 +88,23 @@ class CallableSource:
     def entries(self, i: IndexVector, j: IndexVector) -> Vector:
         i, j = np.asarray(i), np.asarray(j)
         return self._in_blocks(len(i), lambda block: (i[block], j[block]))
+
+    def read(self, plan: Any, known: KnownParts | None = None) -> tuple[Matrix, Matrix, Vector]:
+        """Columns, rows and entries of a :class:`~curplus.SamplePlan`; no position is asked for twice.
+
+        Columns are asked for whole, rows outside these columns, and entries elsewhere; what is ``known`` is not asked
+        for. A position that the plan repeats among the entries is asked for as often. If the function fails, what it
+        has returned is kept for the next call.
+        """
+        task = PlanTask(plan, self._shape, self.dtype, known, self._kept)
+        try:
+            for request in task.requests(self._block_size):
+                request.answer(self._call(request.i, request.j))
+        except BaseException:
+            self._kept = task.answered()
+            raise
+        self._kept = None
+        return task.columns, task.rows, task.values
 
     def _grid(self, i: IndexVector, j: IndexVector) -> Matrix:
         def positions(block: slice) -> tuple[IndexVector, IndexVector]:
@@ -111,11 +143,12 @@ class CallableSource:
                 f"the function returned an array of shape {values.shape} when asked for {asked}. "
                 f"It must return shape {i.shape}, one number for each position."
             )
-        bad = ~np.isfinite(values)
+        bad = np.isinf(values) if self.gaps else ~np.isfinite(values)
         if bad.any():
             t = int(np.argmax(bad))
+            allowed = " If it means that this could not be measured, say gaps=True." if np.isnan(values[t]) else ""
             raise SourceError(
                 f"the function returned {values[t]} at row {i[t]}, column {j[t]}, when asked for {asked}. "
-                "Every value must be finite."
+                f"Every value must be finite.{allowed}"
             )
         return values

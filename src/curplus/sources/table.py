@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,9 @@ from .._typing import IndexVector, Matrix, Names, Shape, Vector
 from .._validation import check_names
 from ..exceptions import InvalidArgumentError
 
-__all__ = ["TableSource", "is_table"]
+__all__ = ["TableSource", "is_table", "refuse_words"]
+
+MOST_NAMED = 10  # columns in an error
 
 
 def is_table(matrix: Any) -> bool:
@@ -36,7 +39,9 @@ class TableSource:
         self._frame = frame
         self.row_names = check_names(frame.index, len(frame.index), name="row_names")
         self.column_names = check_names(frame.columns, len(frame.columns), name="column_names")
-        kinds = [_numeric_kind(name, kind) for name, kind in frame.dtypes.items()]
+        found = {name: _numpy_kind(kind) for name, kind in frame.dtypes.items()}
+        refuse_words({name: f"dtype {kind}" for name, kind in found.items() if not _is_numeric(kind)})
+        kinds = [_numpy_kind(kind) for kind in frame.dtypes]
         self._uniform = len(set(frame.dtypes)) == 1 and isinstance(frame.dtypes.iloc[0], np.dtype)
         self.dtype = real_array(np.empty(0, dtype=np.result_type(*kinds, np.bool_)), name="the table").dtype
 
@@ -64,12 +69,25 @@ class TableSource:
         return values
 
 
-def _numeric_kind(name: Any, kind: Any) -> np.dtype[Any]:
+def _numpy_kind(kind: Any) -> Any:
     """The NumPy type of a column; pandas' nullable and sparse types have one too."""
     inner = "subtype" if type(kind).__name__ == "SparseDtype" else "numpy_dtype"  # an interval has a subtype as well
-    kind = getattr(kind, inner, kind)
-    if not isinstance(kind, np.dtype) or kind.kind not in "biufc":
-        raise InvalidArgumentError(
-            f"column {name!r} of the table has dtype {kind}, which is not numeric. Drop it or convert it to numbers."
-        )
-    return kind
+    return getattr(kind, inner, kind)
+
+
+def _is_numeric(kind: Any) -> bool:
+    return isinstance(kind, np.dtype) and kind.kind in "biufc"
+
+
+def refuse_words(kinds: Mapping[Any, str], *, advice: str = "") -> None:
+    """An error that names the columns of a table that are not numeric, with their types, if there are any."""
+    if not kinds:
+        return
+    names = [f"{name!r}" for name in kinds]
+    if len(names) == 1:
+        what = f"column {names[0]} of the table has {next(iter(kinds.values()))}, which is"
+    else:
+        listed = ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED} more" if names[MOST_NAMED:] else "")
+        what = f"columns {listed} of the table have {', '.join(dict.fromkeys(kinds.values()))}, which are"
+    it = "it" if len(names) == 1 else "them"
+    raise InvalidArgumentError(f"{what} not numeric. Drop {it} or convert {it} to numbers{advice}.")
