@@ -8,7 +8,8 @@ of F, so that :math:`F F^\top` is the covariance of the fitted rows). A new row 
 
 with the noise :math:`\sigma` that the fit found. An offset a costs no more than the residual of a single value: with k
 known values a share k / (k + 1) of it is found, however small the noise is and however alike the fitted rows are. So
-the offset of a row that is unlike all others is nearly free, and takes nothing from what directions explain exactly.
+it is never zero because the rest is shrunk, and takes nothing from what directions explain exactly. An offset of more
+than three standard deviations has itself shown that it can be larger, and is hardly shrunk at all.
 
 Given the known values, w and a have a closed form: see :mod:`~curplus.factorization.row_scores`.
 """
@@ -22,6 +23,7 @@ import numpy as np
 
 from .._arrays import (
     array_namespace,
+    device,
     float64,
     gather,
     is_numpy_array,
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
 __all__ = ["OFFSET_VARIANCE", "Limits", "RowPrior", "complete_columns", "complete_rows", "row_prior"]
 
 OFFSET_VARIANCE = 1.0  # of a new row's own offset, in terms of the variance of the noise
+FAR = 3.0  # in standard deviations: an offset beyond is not one of the fitted rows
 
 
 class Limits(NamedTuple):
@@ -90,9 +93,41 @@ def _predicted(approximation: Factorization, rows: Matrix) -> Matrix:
     prior = row_prior(approximation)
     deviations = to_numpy(gather(rows, i, j)).astype(np.float64) - to_numpy(take(prior.mean, j, axis=0))
     unit = power_of_two(largest(deviations), deviations)
-    known = KnownValues(i, j, deviations / unit)
-    scores = row_scores(known, tuple(rows.shape), prior.directions, prior.noise)
+    known = KnownValues(i, j, np.column_stack([deviations / unit, np.ones(len(i))]))
+    scores, response = row_scores(known, tuple(rows.shape), prior.directions, prior.noise)
+    if not prior.is_exact:
+        scores = _with_far_offsets(scores, response, math.sqrt(OFFSET_VARIANCE) * prior.noise, prior.unit / unit)
     return prior.mean + unit * (to_device(scores, prior.mean) @ prior.directions.T)
+
+
+def _with_far_offsets(scores: FloatArray, response: FloatArray, length: float, unit: float) -> FloatArray:
+    r"""Scores in which offsets that rows like the fitted ones do not have are hardly shrunk.
+
+    Parameters
+    ----------
+    scores : array of shape (p, r + 1)
+        For the deviations of each row from the mean row.
+    response : array of shape (p, r + 1)
+        The same for deviations of 1. Of any offset, a share ``length * response[:, -1]`` is found.
+    length : float
+        Of the direction of the offset.
+    unit : float
+        Of the prior, in terms of that of the scores.
+
+    Notes
+    -----
+    An offset that is z times its standard deviation, z > 3, has itself shown that its variance is larger; with the most
+    likely variance, a share of :math:`1 - 1/z^2` of it is found. The other directions follow, without what they
+    explained of it.
+    """
+    share = np.clip(length * response[:, -1], np.finfo(float).tiny, 1 - np.finfo(float).eps)
+    z = scores[:, -1] / (unit * np.sqrt(share * (1 - share)))
+    far = np.abs(z) > FAR
+    grown = np.where(far, np.maximum(share, 1 - 1 / np.where(far, z, 1) ** 2), share)
+    less = (1 - grown / share) * length * scores[:, -1] / (1 - share)  # of the offset, so that more of it is explained
+    out: FloatArray = scores + less[:, None] * response
+    out[:, -1] = scores[:, -1] * grown / share
+    return out
 
 
 class RowPrior(NamedTuple):
@@ -101,6 +136,8 @@ class RowPrior(NamedTuple):
     mean: Vector  # (m,)
     directions: Matrix  # (m, r + 1), each as long as rows deviate along it, the last one for the offset; in some unit
     noise: float  # standard deviation, in the same unit
+    unit: float  # of directions and noise
+    is_exact: bool  # whether the noise is no more than rounding
 
 
 def row_prior(approximation: Factorization) -> RowPrior:
@@ -115,12 +152,13 @@ def row_prior(approximation: Factorization) -> RowPrior:
     size, s, Qt = _centred_directions(left, Z)
     rounding = max(n, m) * rounding_unit(approximation.core.Z) * size
     noise = (_residual_at_samples(approximation) if model is None else model.noise) / unit
-    noise = max(noise, rounding / math.sqrt(n * m)) or 1.0  # without any, an offset still costs as much as a residual
+    least = rounding / math.sqrt(n * m) or 1.0  # without any, an offset still costs as much as a residual
     kept = s > rounding
     directions = right @ to_device((Qt.T * (s / math.sqrt(n)))[:, kept], right)
-    offset = xp.zeros_like(right[:, :1]) + math.sqrt(OFFSET_VARIANCE) * noise
+    length = math.sqrt(OFFSET_VARIANCE) * max(noise, least)
+    offset = xp.full((m, 1), length, dtype=right.dtype, device=device(right))
     mean = to_device(mean, right) if is_numpy_array(mean) else mean
-    return RowPrior(mean, xp.concat([directions, offset], axis=1), noise)
+    return RowPrior(mean, xp.concat([directions, offset], axis=1), max(noise, least), unit, noise <= least)
 
 
 def _mean_row(approximation: Factorization) -> Vector:

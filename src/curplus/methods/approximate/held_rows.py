@@ -27,6 +27,7 @@ __all__ = ["complete_matrix", "held_rows_noise"]
 SIZES, DRAWS = (8, 32, 128), 2  # how many columns are taken as known, and how often
 MOST_ROWS, MOST_COLUMNS = 500, 300  # that are predicted
 NOISES = 10.0 ** np.arange(-12, 2, 0.5)  # in terms of the variance of the values
+AS_GOOD = 1e-3  # the least noise is taken whose squared errors exceed those of the best by no more than this
 EXACT = 1e-12  # squared errors below this, relative to the variance, are as good as none
 INTERPOLATED = 1e-6  # rows with less than this of their leverage left do not say how they would be predicted
 
@@ -71,8 +72,8 @@ def held_rows_noise(rows: Matrix) -> float:
     for size in sizes:
         squares = sum(_left_out_squares(rows, size, variance, rng) for _ in range(DRAWS))
         total += np.log(squares / (DRAWS * variance) + EXACT)
-    best = int(np.argmin(total))
-    return math.sqrt(NOISES[best] * variance) if best else 0.0
+    first = int(np.argmax(total < np.min(total) + len(sizes) * AS_GOOD))
+    return math.sqrt(NOISES[first] * variance) if first else 0.0
 
 
 def _left_out_squares(rows: Matrix, size: int, variance: float, rng: np.random.Generator) -> FloatArray:
