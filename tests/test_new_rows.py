@@ -1,6 +1,7 @@
 """Rows that were not in the matrix are completed from part of their values, in closed form."""
 
 import json
+import math
 
 import hypothesis.strategies as st
 import numpy as np
@@ -29,13 +30,14 @@ def dense_answer(history, rows, noise, mean):
     """The conditional expectation under a normal distribution with the covariance of the fitted rows, row by row."""
     centred = history - history.mean(axis=0)
     covariance = centred.T @ centred / len(history)
+    offset_variance = math.exp(np.linalg.slogdet(covariance + noise**2 * np.eye(len(mean))).logabsdet / len(mean))
     out, n_far = rows.copy(), 0
     for row in out:
         known = ~np.isnan(row)
         one, y = np.ones(known.sum()), row[known] - mean[known]
         inverse = np.linalg.inv(covariance[np.ix_(known, known)] + noise**2 * np.eye(known.sum()))
         information = one @ inverse @ one
-        share = noise**2 * information / (1 + noise**2 * information)
+        share = offset_variance * information / (1 + offset_variance * information)
         z2 = (one @ inverse @ y) ** 2 / information if known.any() else 0
         n_far += z2 > 9
         share = max(share, 1 - 1 / z2) if z2 > 9 else share

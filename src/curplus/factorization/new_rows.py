@@ -3,13 +3,13 @@ r"""Rows that the matrix does not have yet, completed from those of their values
 The fitted rows show what rows look like: their mean :math:`c`, and how far they lie along which directions (the columns
 of F, so that :math:`F F^\top` is the covariance of the fitted rows). A new row is
 
-.. math:: x = c + a \mathbf 1 + F w + e, \qquad w \sim N(0, I), \quad a \sim N(0, \sigma^2), \quad
+.. math:: x = c + a \mathbf 1 + F w + e, \qquad w \sim N(0, I), \quad a \sim N(0, \psi^2), \quad
           e \sim N(0, \sigma^2 I),
 
-with the noise :math:`\sigma` that the fit found. An offset a costs no more than the residual of a single value: with k
-known values a share k / (k + 1) of it is found, however small the noise is and however alike the fitted rows are. So
-it is never zero because the rest is shrunk, and takes nothing from what directions explain exactly. An offset of more
-than three standard deviations has itself shown that it can be larger, and is hardly shrunk at all.
+with the noise :math:`\sigma` that the fit found. An offset a costs no more than the residual of a single value: where
+the directions say nothing, a share k / (k + 1) of it is found from k known values, however alike the fitted rows are.
+So it is never zero because the rest is shrunk, and takes nothing from what directions explain exactly. An offset of
+more than three standard deviations has itself shown that it can be larger, and is hardly shrunk at all.
 
 Given the known values, w and a have a closed form: see :mod:`~curplus.factorization.row_scores`.
 """
@@ -36,16 +36,15 @@ from .._arrays import (
 )
 from .._typing import FloatArray, Matrix, Names, Vector
 from ..exceptions import InvalidArgumentError
-from .fitted_model import centred_triangle
+from .fitted_model import centred_root
 from .row_scores import KnownValues, row_scores
 from .tables import check_not_infinite, column_order, like_table, numbers, within
 
 if TYPE_CHECKING:
     from .factorization import Factorization
 
-__all__ = ["OFFSET_VARIANCE", "Limits", "RowPrior", "complete_columns", "complete_rows", "row_prior"]
+__all__ = ["Limits", "RowPrior", "complete_columns", "complete_rows", "offset_deviation", "row_prior"]
 
-OFFSET_VARIANCE = 1.0  # of a new row's own offset, in terms of the variance of the noise
 FAR = 3.0  # in standard deviations: an offset beyond is not one of the fitted rows
 
 
@@ -96,7 +95,7 @@ def _predicted(approximation: Factorization, rows: Matrix) -> Matrix:
     known = KnownValues(i, j, np.column_stack([deviations / unit, np.ones(len(i))]))
     scores, response = row_scores(known, tuple(rows.shape), prior.directions, prior.noise)
     if not prior.is_exact:
-        scores = _with_far_offsets(scores, response, math.sqrt(OFFSET_VARIANCE) * prior.noise, prior.unit / unit)
+        scores = _with_far_offsets(scores, response, prior.offset, prior.unit / unit)
     return prior.mean + unit * (to_device(scores, prior.mean) @ prior.directions.T)
 
 
@@ -136,7 +135,8 @@ class RowPrior(NamedTuple):
     mean: Vector  # (m,)
     directions: Matrix  # (m, r + 1), each as long as rows deviate along it, the last one for the offset; in some unit
     noise: float  # standard deviation, in the same unit
-    unit: float  # of directions and noise
+    offset: float  # standard deviation of a row's own offset, in the same unit
+    unit: float  # of directions, noise and offset
     is_exact: bool  # whether the noise is no more than rounding
 
 
@@ -150,15 +150,39 @@ def row_prior(approximation: Factorization) -> RowPrior:
     Z = Z / unit
     mean = _mean_row(approximation) if model is None else model.mean_row
     size, s, Qt = _centred_directions(left, Z)
-    rounding = max(n, m) * rounding_unit(approximation.core.Z) * size
+    eps, r = rounding_unit(approximation.core.Z), max(len(s), 1)
     noise = (_residual_at_samples(approximation) if model is None else model.noise) / unit
-    least = rounding / math.sqrt(n * m) or 1.0  # without any, an offset still costs as much as a residual
-    kept = s > rounding
+    least = r * eps * size / math.sqrt(n * m) or 1.0  # without any, an offset still costs as much as a residual
+    kept = s > max(n, m) * eps * size
     directions = right @ to_device((Qt.T * (s / math.sqrt(n)))[:, kept], right)
-    length = math.sqrt(OFFSET_VARIANCE) * max(noise, least)
-    offset = xp.full((m, 1), length, dtype=right.dtype, device=device(right))
+    is_exact, noise = noise <= least, max(noise, least)
+    offset = offset_deviation(s[kept] ** 2 / n, m, 0.0 if is_exact else noise**2) or noise
+    length = xp.full((m, 1), offset, dtype=right.dtype, device=device(right))
     mean = to_device(mean, right) if is_numpy_array(mean) else mean
-    return RowPrior(mean, xp.concat([directions, offset], axis=1), max(noise, least), unit, noise <= least)
+    return RowPrior(mean, xp.concat([directions, length], axis=1), noise, offset, unit, is_exact)
+
+
+def offset_deviation(variances: FloatArray, m: int, noise: float) -> float:
+    r"""Standard deviation of a new row's own offset: that of what cannot be known of a value from the values before it.
+
+    Parameters
+    ----------
+    variances : array of shape (r,)
+        Of the fitted rows along their directions.
+    m : int
+        Number of values in a row.
+    noise : float
+        Variance of the noise.
+
+    Notes
+    -----
+    The values of a row, one after another, each given those before it, have variances whose product is that of the
+    eigenvalues of the covariance. Their geometric mean hardly depends on a few directions in which nothing varies.
+    """
+    if noise == 0 and len(variances) < m:
+        return 0.0
+    logs = float(np.sum(np.log(variances + noise))) + ((m - len(variances)) * math.log(noise) if noise else 0.0)
+    return math.exp(logs / (2 * m))
 
 
 def _mean_row(approximation: Factorization) -> Vector:
@@ -171,7 +195,7 @@ def _centred_directions(left: Matrix, Z: FloatArray) -> tuple[float, FloatArray,
     """Largest singular value of ``left @ Z``; singular values and right vectors without the mean of its rows."""
     if not Z.size:
         return 0.0, np.empty(0), np.empty((0, Z.shape[1]))
-    _, s, Qt = np.linalg.svd(centred_triangle(left) @ Z, full_matrices=False)
+    _, s, Qt = np.linalg.svd(centred_root(left) @ Z, full_matrices=False)
     return float(np.linalg.norm(Z, 2)), s, Qt
 
 
