@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import curplus
+from curplus.factorization.row_prior import Spread
 from curplus.methods.approximate import held_rows
 from curplus.methods.approximate.held_rows import complete_matrix, held_rows_noise
 
@@ -31,7 +32,8 @@ def test_leaving_a_row_out_is_the_same_as_fitting_without_it(rng):
 
 def noise_of(rows):
     centred = rows - rows.mean(axis=0)
-    return held_rows_noise(rows, np.linalg.svdvals(centred) ** 2 / len(rows))
+    spread = Spread(np.linalg.svdvals(centred) ** 2 / len(rows), np.var(rows.mean(axis=1)), rows.shape[1])
+    return held_rows_noise(rows, spread)
 
 
 @pytest.mark.parametrize("kind", ["float32", "float64"])

@@ -11,7 +11,7 @@ from hypothesis import given
 import curplus
 from curplus.exceptions import InvalidArgumentError
 from curplus.factorization import FittedModel
-from curplus.factorization.new_rows import row_prior
+from curplus.factorization.row_prior import row_prior
 from curplus.factorization.row_scores import ridge_inverse
 from tests.conftest import effort
 
@@ -31,6 +31,8 @@ def dense_answer(history, rows, noise, mean):
     centred = history - history.mean(axis=0)
     covariance = centred.T @ centred / len(history)
     offset_variance = math.exp(np.linalg.slogdet(covariance + noise**2 * np.eye(len(mean))).logabsdet / len(mean))
+    own, shared = np.mean(np.diag(covariance)), np.mean(covariance[~np.eye(len(mean), dtype=bool)])
+    offset_variance += noise**2 * max(shared, 0) / (own - max(shared, 0))
     out, n_far = rows.copy(), 0
     for row in out:
         known = ~np.isnan(row)

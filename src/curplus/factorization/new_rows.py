@@ -11,39 +11,26 @@ the directions say nothing, a share k / (k + 1) of it is found from k known valu
 So it is never zero because the rest is shrunk, and takes nothing from what directions explain exactly. An offset of
 more than three standard deviations has itself shown that it can be larger, and is hardly shrunk at all.
 
-Given the known values, w and a have a closed form: see :mod:`~curplus.factorization.row_scores`.
+The prior is in ``row_prior.py``. Given the known values, w and a have a closed form, in ``row_scores.py``.
 """
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .._arrays import (
-    array_namespace,
-    device,
-    float64,
-    gather,
-    is_numpy_array,
-    largest,
-    power_of_two,
-    rounding_unit,
-    take,
-    to_device,
-    to_numpy,
-)
-from .._typing import FloatArray, Matrix, Names, Vector
+from .._arrays import array_namespace, gather, largest, power_of_two, take, to_device, to_numpy
+from .._typing import FloatArray, Matrix, Names
 from ..exceptions import InvalidArgumentError
-from .fitted_model import centred_root
+from .row_prior import row_prior
 from .row_scores import KnownValues, row_scores
 from .tables import check_not_infinite, column_order, like_table, numbers, within
 
 if TYPE_CHECKING:
     from .factorization import Factorization
 
-__all__ = ["Limits", "RowPrior", "complete_columns", "complete_rows", "offset_deviation", "row_prior"]
+__all__ = ["Limits", "complete_columns", "complete_rows"]
 
 FAR = 3.0  # in standard deviations: an offset beyond is not one of the fitted rows
 
@@ -127,85 +114,3 @@ def _with_far_offsets(scores: FloatArray, response: FloatArray, length: float, u
     out: FloatArray = scores + less[:, None] * response
     out[:, -1] = scores[:, -1] * grown / share
     return out
-
-
-class RowPrior(NamedTuple):
-    """What rows look like, before anything is known of them."""
-
-    mean: Vector  # (m,)
-    directions: Matrix  # (m, r + 1), each as long as rows deviate along it, the last one for the offset; in some unit
-    noise: float  # standard deviation, in the same unit
-    offset: float  # standard deviation of a row's own offset, in the same unit
-    unit: float  # of directions, noise and offset
-    is_exact: bool  # whether the noise is no more than rounding
-
-
-def row_prior(approximation: Factorization) -> RowPrior:
-    """Mean and directions of the fitted rows, and the noise around them."""
-    n, m = approximation.shape
-    left, right = float64(approximation.left.vectors), float64(approximation.right.vectors)
-    Z, model = to_numpy(float64(approximation.core.Z)), approximation.provenance.model
-    xp = array_namespace(left)
-    unit = power_of_two(largest(Z), Z)
-    Z = Z / unit
-    mean = _mean_row(approximation) if model is None else model.mean_row
-    size, s, Qt = _centred_directions(left, Z)
-    eps, r = rounding_unit(approximation.core.Z), max(len(s), 1)
-    noise = (_residual_at_samples(approximation) if model is None else model.noise) / unit
-    least = r * eps * size / math.sqrt(n * m) or 1.0  # without any, an offset still costs as much as a residual
-    kept = s > max(n, m) * eps * size
-    directions = right @ to_device((Qt.T * (s / math.sqrt(n)))[:, kept], right)
-    is_exact, noise = noise <= least, max(noise, least)
-    offset = offset_deviation(s[kept] ** 2 / n, m, 0.0 if is_exact else noise**2) or noise
-    length = xp.full((m, 1), offset, dtype=right.dtype, device=device(right))
-    mean = to_device(mean, right) if is_numpy_array(mean) else mean
-    return RowPrior(mean, xp.concat([directions, length], axis=1), noise, offset, unit, is_exact)
-
-
-def offset_deviation(variances: FloatArray, m: int, noise: float) -> float:
-    r"""Standard deviation of a new row's own offset: that of what cannot be known of a value from the values before it.
-
-    Parameters
-    ----------
-    variances : array of shape (r,)
-        Of the fitted rows along their directions.
-    m : int
-        Number of values in a row.
-    noise : float
-        Variance of the noise.
-
-    Notes
-    -----
-    The values of a row, one after another, each given those before it, have variances whose product is that of the
-    eigenvalues of the covariance. Their geometric mean hardly depends on a few directions in which nothing varies.
-    """
-    if noise == 0 and len(variances) < m:
-        return 0.0
-    logs = float(np.sum(np.log(variances + noise))) + ((m - len(variances)) * math.log(noise) if noise else 0.0)
-    return math.exp(logs / (2 * m))
-
-
-def _mean_row(approximation: Factorization) -> Vector:
-    left = float64(approximation.left.vectors)
-    means = array_namespace(left).mean(left, axis=0) @ float64(approximation.core.Z)
-    return float64(approximation.right.vectors) @ means
-
-
-def _centred_directions(left: Matrix, Z: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-    """Largest singular value of ``left @ Z``; singular values and right vectors without the mean of its rows."""
-    if not Z.size:
-        return 0.0, np.empty(0), np.empty((0, Z.shape[1]))
-    _, s, Qt = np.linalg.svd(centred_root(left) @ Z, full_matrices=False)
-    return float(np.linalg.norm(Z, 2)), s, Qt
-
-
-def _residual_at_samples(approximation: Factorization) -> float:
-    """Root mean square of the residual on the sampled rows and columns; 0 where the approximation keeps none."""
-    norm, count = 0.0, 0
-    for side in (approximation, approximation.T):
-        if side.right.sample is not None and math.prod(side.right.sample.shape):
-            residual = float64(side.right.sample.T) - float64(side.rows(side.row_index))
-            unit = power_of_two(largest(residual), residual)
-            norm = math.hypot(norm, unit * math.sqrt(float(array_namespace(residual).sum((residual / unit) ** 2))))
-            count += math.prod(residual.shape)
-    return norm / math.sqrt(max(count, 1))

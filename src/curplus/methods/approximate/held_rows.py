@@ -22,7 +22,7 @@ from ..._arrays import array_namespace, float64, small_svd, take, to_numpy
 from ..._typing import FloatArray, IndexVector, Matrix
 from ...factorization import Basis, Core, Factorization, FittedModel, leading_basis
 from ...factorization.fitted_model import centred_root
-from ...factorization.new_rows import offset_deviation
+from ...factorization.row_prior import Spread
 
 __all__ = ["complete_matrix", "held_rows_noise"]
 
@@ -51,12 +51,19 @@ def complete_matrix(matrix: Matrix, rank: int) -> tuple[Factorization, FittedMod
         and what the approximation leaves unexplained.
     """
     whole = _factorized(matrix)
-    deviations = np.linalg.svdvals(to_numpy(whole.core.Z) @ centred_root(float64(whole.right.vectors)))
-    noise = held_rows_noise(matrix.T, deviations**2 / matrix.shape[1])
+    noise = held_rows_noise(matrix.T, _spread_of_columns(whole))
     answer = whole.truncate(max(rank, 1)) if rank < whole.rank else whole
     s = np.linalg.svdvals(to_numpy(whole.core.Z))
     left_over = float(np.linalg.norm(s[answer.rank :])) / math.sqrt(math.prod(matrix.shape))
     return answer, FittedModel.of(whole, noise).with_more_noise(left_over)
+
+
+def _spread_of_columns(whole: Factorization) -> Spread:
+    n, m = whole.shape
+    left = whole.left.vectors
+    centred = to_numpy(whole.core.Z) @ centred_root(whole.right.vectors)
+    means = to_numpy(array_namespace(left).mean(left, axis=0)) @ centred
+    return Spread(np.linalg.svdvals(centred) ** 2 / m, float(means @ means) / m, n)
 
 
 def _factorized(matrix: Matrix) -> Factorization:
@@ -69,15 +76,15 @@ def _factorized(matrix: Matrix) -> Factorization:
     return whole.T if turned else whole
 
 
-def held_rows_noise(rows: Matrix, variances: FloatArray) -> float:
+def held_rows_noise(rows: Matrix, spread: Spread) -> float:
     """The noise (a standard deviation) with which left-out rows are predicted best from part of their values.
 
     Parameters
     ----------
     rows : array of shape (n, m)
         Complete rows, in a unit in which their squares are numbers.
-    variances : array of shape (r,)
-        Eigenvalues of their covariance.
+    spread : Spread
+        How far they lie from their mean.
 
     Returns
     -------
@@ -85,12 +92,12 @@ def held_rows_noise(rows: Matrix, variances: FloatArray) -> float:
         0 where rows are predicted exactly; the standard deviation of the values where no row can be left out.
     """
     n, m = (int(size) for size in rows.shape)
-    variance = float(np.sum(variances)) / m
+    variance = float(np.sum(spread.variances)) / m
     sizes = sorted({min(size, m // 2) for size in SIZES if m > 1})
     if n < 3 or variance == 0 or not sizes:
         return math.sqrt(variance)
     noises = NOISES * variance
-    offsets = np.asarray([offset_deviation(variances, m, noise) ** 2 for noise in noises])
+    offsets = np.asarray([spread.offset_variance(noise) for noise in noises])
     rng = np.random.default_rng(0)
     squares = np.asarray(
         [sum(_left_out_squares(rows, size, noises, offsets, rng) for _ in range(DRAWS)) for size in sizes]
