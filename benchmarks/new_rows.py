@@ -2,13 +2,14 @@
 
 Run: python benchmarks/new_rows.py [--data DIR] [--seeds 8] [--out docs/_static/new_rows.csv]
 
-Three tables. (1) OBOE: the error of 219 models on 418 data sets, ten folds over data sets. k models are run on each new
-data set, chosen by Q-DEIM, and the errors of the others are predicted; relative error over all folds. "Recipe" is OBOE's:
-least squares on leading singular vectors, the better of rank k and k/2 in hindsight. (2) Answers of language models: 50
-random questions, the same for all new models; mean absolute error of the predicted score in points, for random splits
-75/25 of the models and with the strongest tenth held out. AIPW is a ridge regression (10) of the answers of a new model
-on those of the others, over questions, corrected by its mean residual (socialfoundations/benchmark-prediction).
-(3) Made-up matrices: error in terms of that of the mean row with a free offset.
+Three tables. (1) OBOE: the error of 219 models on 418 data sets, ten folds over data sets. k models are run on each
+new data set, chosen by Q-DEIM, and the errors of the others are predicted; relative error over all folds. "Recipe" is
+that of OBOE: least squares on leading singular vectors, the better of rank k and k/2 in hindsight. (2) Answers of
+language models: 50 random questions, the same for all new models; mean absolute error of the predicted score in
+points, for random splits 75/25 of the models and with the strongest tenth held out. AIPW is a ridge regression (10)
+of the answers of a new model on those of the others, over questions, corrected by its mean residual
+(socialfoundations/benchmark-prediction). (3) Made-up matrices: error in terms of that of the mean row with a free
+offset.
 """
 
 import common  # isort: skip
@@ -55,8 +56,8 @@ def oboe(data, n_seeds):
         for f in range(10):
             history, new = errors[fold != f], errors[fold == f]
             approx = fitted(history)
-            for k, sums in found.items():
-                sums += oboe_fold(history, new, approx, k)
+            for k in found:
+                found[k] += oboe_fold(history, new, approx, k)
     for k, sums in found.items():
         mean, with_all, with_half, cut, ours = np.sqrt(sums[:, 0] / sums[:, 1])
         yield f"{k} of 219 models", mean, min(with_all, with_half), cut, ours

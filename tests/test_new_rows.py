@@ -324,3 +324,16 @@ def test_limits_and_names_that_make_no_sense_are_refused(history):
         approx.complete_rows(pandas.DataFrame(rows, columns=["x", *columns[1:]]))
     with pytest.raises(InvalidArgumentError, match="the new columns have 40 values each but the matrix has 60 rows"):
         approx.complete_columns(rows.T)
+
+
+# Real data
+
+
+def test_a_few_models_say_how_the_others_do_on_a_new_data_set(data_dir):
+    errors = np.load(data_dir / "oboe.npz")["error"].astype(float)
+    history, new = errors[np.arange(len(errors)) % 10 != 0], errors[::10]
+    approx = fitted(history)
+    for k, relative in ((5, 0.22), (20, 0.13), (40, 0.1)):
+        known = np.isin(np.arange(219), curplus.select_columns(history, k, method="qdeim"))
+        filled = approx.complete_rows(hidden(new, known))
+        assert np.linalg.norm((filled - new)[:, ~known]) < relative * np.linalg.norm(new[:, ~known])
