@@ -36,7 +36,7 @@ class FittedModel:
     >>> M = np.outer([1.0, 2.0, 3.0], [1.0, 0.0, 5.0])
     >>> seen = curplus.Observation(shape=(3, 3), row_index=[0, 1, 2], rows=M)
     >>> model = curplus.approximate(seen).provenance.model
-    >>> model.constant, model.mean_row.round(12).tolist()
+    >>> round(model.constant, 12), model.mean_row.round(12).tolist()
     (4.0, [2.0, 0.0, 10.0])
     """
 
