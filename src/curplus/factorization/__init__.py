@@ -4,7 +4,19 @@ from .basis import Basis, leading_basis
 from .core import Core
 from .cur_form import SVD, CURForm
 from .factorization import Factorization
+from .fitted_model import FittedModel
 from .provenance import Provenance
 from .report import Fact, FitReport
 
-__all__ = ["SVD", "Basis", "CURForm", "Core", "Fact", "Factorization", "FitReport", "Provenance", "leading_basis"]
+__all__ = [
+    "SVD",
+    "Basis",
+    "CURForm",
+    "Core",
+    "Fact",
+    "Factorization",
+    "FitReport",
+    "FittedModel",
+    "Provenance",
+    "leading_basis",
+]

@@ -13,7 +13,17 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .._arrays import array_namespace, blocks, device, is_array_api_obj, is_numpy_array, read_only, take, to_device
+from .._arrays import (
+    array_namespace,
+    blocks,
+    device,
+    is_array_api_obj,
+    is_numpy_array,
+    read_only,
+    take,
+    to_device,
+    to_numpy,
+)
 from .._files import write_file
 from .._typing import IndexVector, Matrix, Names, Shape, Vector
 from .._validation import check_count, check_index
@@ -21,8 +31,11 @@ from ..exceptions import InvalidArgumentError, SpanError
 from .basis import Basis
 from .core import Core
 from .cur_form import SVD, CURForm
+from .fitted_model import FittedModel
+from .new_rows import Limits, complete_columns, complete_rows
 from .provenance import Provenance, method_record
 from .report import Fact, FitReport, facts_as_html
+from .tables import check_limits
 
 __all__ = ["Factorization"]
 
@@ -195,7 +208,9 @@ class Factorization:
             left=self.left.rotate(P[:, :rank]),
             core=self.core._replace(Z=Z, residual_norm=math.nan),
             right=self.right.rotate(Qt[:rank, :].T),
-            provenance=self.provenance.truncate(rank) if rank < self.rank else self.provenance,
+            provenance=self.provenance.truncate(rank, _left_over(s[rank:], self.shape))
+            if rank < self.rank
+            else self.provenance,
         )
 
     def cur(self) -> CURForm:
@@ -240,6 +255,62 @@ class Factorization:
         """Names of the sampled rows, or their positions where rows have no names."""
         return self.row_index if self.row_names is None else self.row_names[self.row_index]
 
+    # -- rows and columns that come later -------------------------------------------------------------------------
+
+    def complete_rows(self, rows: Any, *, min_value: float | None = None, max_value: float | None = None) -> Any:
+        r"""Rows that were not in the matrix, with predictions for those of their values that are not known.
+
+        A new row is the mean of the fitted rows, an offset of its own that is nearly free, and a part along the
+        directions in which the fitted rows differ; of all such rows it is the most likely one, given its known values.
+
+        Parameters
+        ----------
+        rows : array, masked array, or DataFrame of pandas or Polars, of shape (p, m)
+            NaN where a value is not known. The columns of a DataFrame may stand in another order than those of the
+            matrix, if both have names.
+        min_value, max_value : float, optional
+            Limits for predictions, such as the ends of a scale of ratings. Known values are not changed.
+
+        Returns
+        -------
+        array or DataFrame of shape (p, m)
+            Of the same kind as ``rows``, with the same index and columns: known values untouched, all others
+            predicted. A row of which nothing is known becomes the mean row. Each row is completed for itself, so that
+            the others do not matter.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If the rows do not have one value for each column, or a value is infinite.
+
+        Notes
+        -----
+        The noise that decides how closely known values are followed is ``provenance.model.noise``, which
+        :func:`curplus.approximate` finds by predicting left-out rows. Where there is none, it is the residual on the
+        sampled rows and columns. Cost is :math:`O(n r^2 + m r^2)`, and :math:`O(k r \min(k, r))` for each pattern of k
+        known places.
+
+        Examples
+        --------
+        >>> import numpy as np, curplus
+        >>> rng = np.random.default_rng(0)
+        >>> directions = rng.standard_normal((3, 50))
+        >>> history = rng.standard_normal((200, 3)) @ directions
+        >>> approx = curplus.approximate(curplus.Observation(shape=(200, 50), row_index=range(200), rows=history))
+        >>> new = rng.standard_normal((1, 3)) @ directions
+        >>> known = np.where(np.arange(50) < 5, new, np.nan)
+        >>> bool(np.allclose(approx.complete_rows(known), new))
+        True
+        """
+        return complete_rows(self, rows, Limits(*check_limits(min_value, max_value)))
+
+    def complete_columns(self, columns: Any, *, min_value: float | None = None, max_value: float | None = None) -> Any:
+        """Columns that were not in the matrix, shape (n, p), with predictions for values that are not known.
+
+        As :meth:`complete_rows`, with the two axes exchanged.
+        """
+        return complete_columns(self, columns, Limits(*check_limits(min_value, max_value)))
+
     # -- keeping and showing --------------------------------------------------------------------------------------
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -252,11 +323,15 @@ class Factorization:
         arrays |= {"row_names": self.row_names, "column_names": self.column_names, "held_out": self.held_out}
         diagnostics = self.core._asdict()
         arrays["Z"] = diagnostics.pop("Z")
+        model = self.provenance.model
+        if model is not None:
+            arrays |= {f"model_{name}": getattr(model, name) for name in FittedModel.ARRAYS}
         fields = {
             "core": diagnostics,
             "method": method_record(self.provenance.method),
             "fingerprint": self.provenance.fingerprint,
             "report": self.report.facts,
+            "model": None if model is None else {"constant": model.constant, "noise": model.noise},
         }
         write_file(path, "factorization", arrays, fields)
 
@@ -290,6 +365,11 @@ class Factorization:
         if self.left.sample is None or self.right.sample is None:
             return ""
         return f", from {len(self.column_index)} columns and {len(self.row_index)} rows"
+
+
+def _left_over(s: Vector, shape: Shape) -> float:
+    """Root mean square of a matrix with these singular values."""
+    return float(math.hypot(*to_numpy(s).astype(float).tolist())) / math.sqrt(math.prod(shape))
 
 
 def _listed(names: Names, most: int = 6) -> str | None:

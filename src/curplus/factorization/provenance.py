@@ -16,6 +16,7 @@ import numpy as np
 
 from .._typing import IndexVector, RandomState
 from ..observation import Fingerprint, Observation
+from .fitted_model import FittedModel
 from .report import FitReport
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ class Provenance:
     held_out: IndexVector = field(default_factory=lambda: np.empty(0, dtype=np.int64))  # records the fit did not use
     fingerprint: Fingerprint | None = None  # of the observation; None: not known
     report: FitReport = FitReport()
+    model: FittedModel | None = None  # what the fit found about means and noise, for rows that come later
 
     @property
     def T(self) -> Provenance:
@@ -73,17 +75,19 @@ class Provenance:
         if method is not None:
             method = method.method if isinstance(method, Transposed) else Transposed(method)
         fingerprint = None if self.fingerprint is None else self.fingerprint.T
-        return Provenance(method, self.held_out, fingerprint, self.report.T)
+        model = None if self.model is None else self.model.T
+        return Provenance(method, self.held_out, fingerprint, self.report.T, model)
 
-    def truncate(self, rank: int) -> Provenance:
-        """How the approximation is made that is cut to ``rank``."""
+    def truncate(self, rank: int, left_over: float = 0.0) -> Provenance:
+        """How the approximation is made that is cut to ``rank``, which leaves ``left_over`` (a root mean square)."""
         facts = tuple(
             fact._replace(value=rank, reason=f"cut from {fact.value}") if fact.name == "rank" else fact
             for fact in self.report.facts
             if not fact.is_judgement
         )
         method = None if self.method is None else Truncated(self.method, rank)
-        return dataclasses.replace(self, method=method, report=FitReport(facts))
+        model = None if self.model is None else self.model.with_more_noise(left_over)
+        return dataclasses.replace(self, method=method, report=FitReport(facts), model=model)
 
 
 def method_record(method: Any) -> dict[str, Any] | None:

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from .._files import SavedFile, damage_reported, read_file
+from .._typing import Shape
 from .._validation import check_index, check_names
 from ..exceptions import FileFormatError
-from ..factorization import Basis, Core, Fact, Factorization, FitReport, Provenance
+from ..factorization import Basis, Core, Fact, Factorization, FitReport, FittedModel, Provenance
 from ..observation import Fingerprint, Observation
 from .choice import method_of
 
@@ -66,8 +67,21 @@ def _factorization(saved: SavedFile) -> Factorization:
             check_index(arrays["held_out"], np.iinfo(np.int64).max, name="held_out"),
             None if fields["fingerprint"] is None else Fingerprint(*fields["fingerprint"]),
             FitReport(tuple(Fact(*fact) for fact in fields["report"])),
+            _model(saved, (len(left.vectors), len(right.vectors))),
         ),
     )
+
+
+def _model(saved: SavedFile, shape: Shape) -> FittedModel | None:
+    """What was found about means and noise; files of earlier versions have none."""
+    numbers = saved.fields.get("model")
+    if numbers is None:
+        return None
+    arrays = {name: saved.arrays[f"model_{name}"] for name in FittedModel.ARRAYS}
+    for (name, x), size in zip(arrays.items(), (*shape, len(arrays["spectrum"])), strict=True):
+        if x.dtype.kind != "f" or x.shape != (size,) or not np.isfinite(x).all():
+            raise ValueError(f"model_{name} has shape {x.shape} and type {x.dtype}, and needs {size} finite numbers")
+    return FittedModel(float(numbers["constant"]), **arrays, noise=float(numbers["noise"]))
 
 
 KINDS: dict[str, Callable[[SavedFile], Factorization | Observation]] = {

@@ -18,7 +18,7 @@ from ..._arrays import array_namespace, float64, harmless_unit, to_device, to_nu
 from ..._typing import IndexVector, RandomState
 from ..._validation import random_generator
 from ...exceptions import InvalidArgumentError
-from ...factorization import Factorization, Provenance, leading_basis
+from ...factorization import Factorization, FittedModel, Provenance, leading_basis
 from ...observation import Observation
 from ...observation.checks import check_observation
 from ...observation.holdout import split_entries
@@ -26,9 +26,10 @@ from .als import alternate, measurements, solve_rows
 from .assemble import assemble, leading_part
 from .correction import corrected
 from .evidence import KEPT, squared_errors, standard_errors
+from .held_rows import complete_matrix
 from .nuclear import chosen_threshold, low_rank_part, thresholds
 from .offsets import Offsets, additive_model
-from .rank import choose_rank
+from .rank import choose_rank, is_complete
 from .report import fit_report
 from .skeleton import Skeleton, ridge_skeleton
 
@@ -108,7 +109,7 @@ class CrossApproximation:
         rank = choose_rank(sample, self.rank)
         use, check = split_entries(sample, HOLDOUT, random_generator(rng), at_most=MOST_CHECKED)
         build = _from_rows_and_columns if sample.n_rows else _from_columns if sample.n_columns else _from_values
-        start = build(sample, rank.rank, use, check)
+        start = (_from_all_columns if is_complete(sample) else build)(sample, rank.rank, use, check)
         answer, refinement_z = _refined(start.approximation, sample, use, check)
         used = start.used_entries or refinement_z > KEPT
         held_out = check if used else np.sort(np.concatenate([use, check]))
@@ -122,7 +123,8 @@ class CrossApproximation:
             held_out=sample.entries.take(held_out),
         )
         method = CrossApproximation(max(answer.rank, 1))
-        provenance = Provenance(method, held_out, observation.fingerprint, report)
+        model = None if start.model is None else start.model.scale(unit)
+        provenance = Provenance(method, held_out, observation.fingerprint, report, model)
         return _finished(answer, observation, unit, provenance)
 
 
@@ -134,6 +136,7 @@ class Start(NamedTuple):
     correction_z: float  # by how many standard errors a core fitted to the entries did better; nan if not tried
     used_entries: bool  # whether the entries had a part in it
     offsets: Offsets | None = None  # the additive model, where it had a part in it
+    model: FittedModel | None = None  # for rows and columns that come later
 
 
 def _check_not_empty(observation: Observation) -> None:
@@ -147,6 +150,12 @@ def _from_rows_and_columns(sample: Observation, rank: int, use: IndexVector, che
     rows = float64(sample.rows)
     G, z = corrected(sample, to_device(skeleton.X, rows) @ rows, use, check)
     return Start(assemble(sample, G, rank), skeleton, z, z > KEPT or not math.isnan(skeleton.entry_ridge))
+
+
+def _from_all_columns(sample: Observation, rank: int, _use: IndexVector, _check: IndexVector) -> Start:
+    """Every column is known: the leading part of them, and how others would be predicted from part of their values."""
+    answer, model = complete_matrix(sample.columns, rank)
+    return Start(answer, None, math.nan, False, model=model)
 
 
 def _from_columns(sample: Observation, rank: int, use: IndexVector, _check: IndexVector) -> Start:

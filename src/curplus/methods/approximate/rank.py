@@ -11,7 +11,7 @@ from ..._arrays import array_namespace, is_numpy_array, numerical_rank, to_numpy
 from ..._validation import check_count
 from ...observation import Observation
 
-__all__ = ["RankChoice", "choose_rank"]
+__all__ = ["RankChoice", "choose_rank", "is_complete"]
 
 
 ASKED_FOR = "asked for"
@@ -29,6 +29,9 @@ def choose_rank(observation: Observation, rank: int | None) -> RankChoice:
     """The rank that was asked for; else from the singular values of the sampled columns and rows."""
     if rank is not None:
         return RankChoice(check_count(rank, name="rank", at_least=1), ASKED_FOR)
+    if is_complete(observation):
+        why = "all {axis} are complete, and every direction helps to complete others"
+        return RankChoice(min(observation.shape), why, "columns")
     samples = {"columns": observation.columns, "rows": observation.rows.T}
     spectra = {axis: _singular_values(x) for axis, x in samples.items() if x.shape[1]}
     if not spectra:
@@ -42,6 +45,11 @@ def choose_rank(observation: Observation, rank: int | None) -> RankChoice:
     found = min(_above_noise(spectra[axis], samples[axis].shape), *(len(s) for s in spectra.values()))
     why = "as many singular values of the sampled {axis} exceed a multiple of their median"
     return RankChoice(max(1, found), why, axis)
+
+
+def is_complete(observation: Observation) -> bool:
+    """Whether every column was read, and no row, which would be read already."""
+    return observation.n_columns == observation.shape[1] and not observation.n_rows
 
 
 def _singular_values(x: Any) -> NDArray[Any]:

@@ -1,0 +1,92 @@
+"""Tables in, tables out: the numbers in an array or a frame, and the same kind of table with other numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._arrays import array_namespace, is_numpy_array, largest, real_array, to_device, to_numpy
+from .._extras import import_extra
+from .._typing import IndexVector, Matrix, Names
+from ..exceptions import InvalidArgumentError
+from ..sources.frames import FrameSource, PolarsColumns, is_polars
+from ..sources.table import TableSource, is_table
+
+__all__ = ["check_limits", "check_not_infinite", "column_order", "like_table", "numbers", "within"]
+
+
+def numbers(table: Any, *, name: str) -> tuple[Matrix, Names | None, Names | None]:
+    """Values of a table (p, m), NaN where there is none, and the names of its rows and columns."""
+    if is_table(table) or is_polars(table):
+        source: Any = TableSource(table) if is_table(table) else FrameSource(PolarsColumns(table))
+        return source.rows(np.arange(source.shape[0])), source.row_names, source.column_names
+    if isinstance(table, np.ma.MaskedArray):
+        table = np.ma.filled(table.astype(np.result_type(table.dtype, np.float32)), np.nan)
+    x = real_array(table, name=name)
+    if len(x.shape) != 2:
+        raise InvalidArgumentError(
+            f"{name} has shape {tuple(x.shape)}. Give a table of two axes, also for a single one."
+        )
+    return x, None, None
+
+
+def like_table(table: Any, values: Matrix) -> Any:
+    """``values`` as a table of the same kind, with the same names."""
+    if is_table(table):
+        return type(table)(to_numpy(values), index=table.index, columns=table.columns)
+    if is_polars(table):
+        polars = import_extra("polars", extra="polars", purpose="tables of Polars need Polars")
+        return polars.DataFrame(to_numpy(values), schema=table.columns)
+    return values
+
+
+def column_order(given: Names | None, expected: Names | None, *, name: str, axis: str) -> IndexVector | None:
+    """Where each column of the matrix stands in a table; None where they are in order or have no names."""
+    if given is None or expected is None or np.array_equal(given, expected) or _is_counted(given):
+        return None
+    where = {label: t for t, label in enumerate(given.tolist())}
+    order = [where.get(label, -1) for label in expected.tolist()]
+    if sorted(order) != list(range(len(given))):
+        missing = [str(label) for label, t in zip(expected.tolist(), order, strict=True) if t < 0][:3]
+        what = f"does not have {', '.join(missing)}" if missing else f"has several {axis} of the same name"
+        raise InvalidArgumentError(
+            f"{name} {what}, and the {axis} of the approximation have names. Give all of its {axis}, by the same names "
+            "in any order, NaN where nothing is known; or an array without names."
+        )
+    return np.asarray(order, dtype=np.int64)
+
+
+def _is_counted(names: Names) -> bool:
+    """Whether names are only positions, which pandas gives to those that have none."""
+    return names.dtype.kind in "iu" and np.array_equal(names, np.arange(len(names)))
+
+
+def within(values: Matrix, min_value: float | None, max_value: float | None, like: Matrix) -> Matrix:
+    """Values between two limits, in the library, type and device of ``like``."""
+    xp = array_namespace(like)
+    if array_namespace(values) is not xp:
+        values = to_numpy(values) if is_numpy_array(like) else to_device(to_numpy(values), like)
+    if min_value is not None or max_value is not None:
+        values = xp.clip(values, min_value, max_value)
+    return xp.astype(values, like.dtype, copy=False)
+
+
+def check_limits(min_value: Any, max_value: Any) -> tuple[float | None, float | None]:
+    """Two numbers in order, or None for no limit."""
+    low, high = (None if value is None else float(value) for value in (min_value, max_value))
+    if any(value is not None and np.isnan(value) for value in (low, high)):
+        raise InvalidArgumentError(f"min_value={min_value!r}, max_value={max_value!r}: a limit is NaN. Give a number.")
+    if low is not None and high is not None and low > high:
+        raise InvalidArgumentError(f"min_value={low:g} is above max_value={high:g}, so no value is allowed. Swap them.")
+    return low, high
+
+
+def check_not_infinite(x: Matrix, *, name: str) -> None:
+    """Known values are finite; NaN, and nothing else, stands for an unknown one."""
+    xp = array_namespace(x)
+    if not np.isfinite(largest(xp.where(xp.isnan(x), xp.zeros_like(x), x))):
+        i, j = (int(k[0]) for k in xp.nonzero(xp.isinf(x)))
+        raise InvalidArgumentError(
+            f"{name}[{i}, {j}] is infinite, and known values must be finite. Use NaN for a value that is not known."
+        )
