@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from .._typing import FloatArray, RandomState
-from ..factorization import Factorization
+from ..factorization import Factorization, FittedModel
 from ..methods import approximate
 from ..observation import Observation
 from ._tables import known_cells
@@ -18,21 +19,22 @@ __all__ = ["approximate_table", "completed_rows"]
 def approximate_table(table: Any, rank: int | None, rng: RandomState) -> Factorization:
     """The approximation of a table (n, m) from its known values: those that are not NaN, or that are stored."""
     i, j, values = known_cells(table)
-    return approximate(Observation(shape=table.shape, i=i, j=j, values=values), rank, rng=rng)
+    observation = Observation(shape=table.shape, i=i, j=j, values=values)
+    return _with_model(approximate(observation, rank, rng=rng), observation)
+
+
+def _with_model(approximation: Factorization, observation: Observation) -> Factorization:
+    """The approximation with a model for new rows, whose noise entries tell that the fit did not use."""
+    if approximation.provenance.model is not None:
+        return approximation
+    unused = approximation.held_out
+    at = unused if len(unused) else np.arange(observation.n_entries)
+    errors = observation.values[at] - approximation.entries(observation.i[at], observation.j[at])
+    noise = float(np.sqrt(np.mean(np.square(errors, dtype=np.float64))))
+    model = FittedModel.of(approximation, noise)
+    return replace(approximation, provenance=replace(approximation.provenance, model=model))
 
 
 def completed_rows(approximation: Factorization, rows: FloatArray) -> FloatArray:
     """Rows (p, m) that were not in the table, with their gaps filled."""
-    complete: Any = getattr(approximation, "complete_rows", None)
-    if complete is not None:
-        return np.asarray(complete(rows))
-    U, s, Vt = approximation.svd()
-    V = Vt.T * s / np.sqrt(max(approximation.shape[0], 1))
-    known = ~np.isnan(rows)
-    filled = rows.copy()
-    for t in np.flatnonzero(~known.all(axis=1)):
-        A = V[known[t]]
-        noise = 0.1 * np.mean(V**2) * V.shape[1] + 1e-300
-        w = np.linalg.solve(A.T @ A + noise * np.eye(A.shape[1]), A.T @ rows[t, known[t]])
-        filled[t, ~known[t]] = V[~known[t]] @ w
-    return filled
+    return np.asarray(approximation.complete_rows(rows))

@@ -72,9 +72,7 @@ def column_errors(hidden: HiddenValues, predicted: FloatArray) -> FloatArray:
     return errors
 
 
-def error_path(
-    approximation: Factorization, hidden: HiddenValues, means: FloatArray, spreads: FloatArray
-) -> ErrorPath:
+def error_path(approximation: Factorization, hidden: HiddenValues, means: FloatArray, spreads: FloatArray) -> ErrorPath:
     """Errors of the leading 1, 2, ... directions of an approximation at values that its fit did not see."""
     U, s, Vt = (to_numpy(part) for part in approximation.svd())
     rest = hidden.values.astype(np.float64)

@@ -79,8 +79,8 @@ def check_kind(table: Any, missing_values: Any) -> None:
         )
     if isinstance(missing_values, str) and not unstored:
         raise InvalidArgumentError(
-            f"missing_values={missing_values!r} is no number. Give the number that marks a gap, NaN, or 'unstored' for a "
-            "sparse matrix whose unstored values are gaps."
+            f"missing_values={missing_values!r} is no number. Give the number that marks a gap, NaN, or 'unstored' for "
+            "a sparse matrix whose unstored values are gaps."
         )
 
 
@@ -109,7 +109,7 @@ def dense_with_gaps(table: Any) -> Any:
 def known_cells(table: Any) -> tuple[IndexVector, IndexVector, FloatArray]:
     """Positions and values of all that is known: what is not NaN, or what a sparse matrix stores."""
     if scipy.sparse.issparse(table):
-        stored = table.tocoo()
+        stored = scipy.sparse.csr_array(table).tocoo()  # by rows, as those of an array
         return stored.row.astype(np.int64), stored.col.astype(np.int64), stored.data
     i, j = np.nonzero(~np.isnan(table))
     return i, j, table[i, j]

@@ -29,12 +29,12 @@ from ._tables import check_columns_are_numbers, dense_with_gaps, is_gap_marker_n
 __all__ = ["HiddenEntries"]
 
 
-class HiddenEntries(BaseCrossValidator):  # type: ignore[misc]
+class HiddenEntries(BaseCrossValidator):
     """Folds of entries for scikit-learn's searches: ``cv=folds, scoring=folds.score``.
 
-    Each known entry of the table is hidden in one of the folds. An imputer is fitted to the table without them, and the
-    values that it fills in are compared with those that were hidden. This works for every imputer with ``fit`` and
-    ``transform``, and for pipelines that end with one.
+    Each known entry of the table is hidden in one fold. An imputer is fitted to the table without them, and the
+    values that it fills in are compared with those that were hidden. This works for every imputer of scikit-learn,
+    and for pipelines that keep the columns.
 
     Parameters
     ----------
@@ -131,8 +131,9 @@ class HiddenEntries(BaseCrossValidator):  # type: ignore[misc]
                 f"no entry of this table of shape {table.shape} can be hidden: it has fewer than n_splits="
                 f"{self.n_splits} rows, or at most one known value in each column. Use fewer splits or a larger table."
             )
-        filled = np.asarray(clone(imputer).fit_transform(_without(X, table, i, j, marker)), dtype=np.float64)
-        errors = filled[i, _places(table, filled.shape[1])[j]] - table[i, j]
+        fitted = clone(imputer)
+        filled = np.asarray(fitted.fit_transform(_without(X, table, i, j, marker)), dtype=np.float64)
+        errors = filled[i, _places(fitted, np.unique(j), table.shape[1])[j]] - table[i, j]
         if self.standardize:
             errors = errors / _spreads(table)[j]
         return -float(np.sqrt(np.mean(errors**2)))
@@ -173,17 +174,17 @@ def _without(X: Any, table: FloatArray, i: IndexVector, j: IndexVector, marker: 
     return less
 
 
-def _places(table: FloatArray, n_filled: int) -> IndexVector:
-    """Where each column of the table stands in the filled one, which may lack those that are empty."""
-    kept = ~np.isnan(table).all(axis=0)
-    if n_filled >= table.shape[1]:
-        return np.arange(table.shape[1])
-    if n_filled < kept.sum():
+def _places(fitted: Any, needed: IndexVector, m: int) -> IndexVector:
+    """Where each column of the table stands in the filled one, which may lack empty ones and have indicators."""
+    names = [str(name) for name in getattr(fitted, "feature_names_in_", [f"x{k}" for k in range(m)])]
+    given = {str(name): k for k, name in enumerate(fitted.get_feature_names_out())}
+    lost = [names[k] for k in needed if names[k] not in given]
+    if lost:
         raise InvalidArgumentError(
-            f"the imputer gave {n_filled} columns for a table with {kept.sum()} columns that are not empty, so it is "
-            "not known which is which. Score an imputer that keeps the columns."
+            f"the filled table has no column {lost[0]!r}, in which values were hidden, so they cannot be compared. "
+            "Score an imputer that keeps the columns and their names."
         )
-    return np.asarray(np.cumsum(kept) - 1)
+    return np.asarray([given.get(name, -1) for name in names], dtype=np.int64)
 
 
 def _spreads(table: FloatArray) -> FloatArray:

@@ -100,11 +100,11 @@ class CURImputer(TransformerMixin, BaseEstimator):
     --------
     >>> import numpy as np
     >>> from curplus.estimators import CURImputer
-    >>> X = np.outer(np.arange(1.0, 7), [1.0, 2.0, 3.0, 4.0])
-    >>> X[1, 2] = X[4, 0] = np.nan
-    >>> CURImputer(validation_fraction=None).fit_transform(X)[[1, 4]].round(1)
-    array([[ 2.,  4.,  6.,  8.],
-           [ 5., 10., 15., 20.]])
+    >>> X = np.outer(np.arange(1.0, 41), [1.0, 2.0, 3.0, 4.0, 5.0])
+    >>> X[9, 2] = X[19, 0] = X[29, 4] = np.nan  # 30, 20 and 150
+    >>> filled = CURImputer(validation_fraction=None).fit_transform(X)
+    >>> filled[[9, 19, 29], [2, 0, 4]].round()
+    array([ 30.,  20., 150.])
     """
 
     def __init__(
