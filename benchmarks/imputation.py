@@ -121,14 +121,16 @@ def large(n_rows: int, method: str) -> None:
     """A table of rank 20 and noise, in single precision, half of it gaps; time, error and peak memory of one method."""
     rng = np.random.default_rng(0)
     m, rank = 500, 20
-    V = rng.standard_normal((rank, m)).astype(np.float32) * np.float32(0.9) ** np.arange(rank)[:, None]
-    X = rng.standard_normal((n_rows, rank), dtype=np.float32) @ V.astype(np.float32)
-    X += rng.standard_normal(m, dtype=np.float32)
-    X += 0.5 * rng.standard_normal((n_rows, m), dtype=np.float32)
-    X[rng.random((n_rows, m), dtype=np.float32) < 0.5] = np.nan
-    test = np.flatnonzero(~np.isnan(X[:, ::50]).ravel())[:100_000]
-    i, j = np.unravel_index(test, (n_rows, len(range(0, m, 50))))
-    j = j * 50
+    V = rng.standard_normal((rank, m), dtype=np.float32) * np.float32(0.9) ** np.arange(rank, dtype=np.float32)[:, None]
+    mean = rng.standard_normal(m, dtype=np.float32)
+    X = np.empty((n_rows, m), dtype=np.float32)
+    for start in range(0, n_rows, 1000):  # so that making it needs no memory besides it
+        block = X[start : start + 1000]
+        block[:] = mean + rng.standard_normal((len(block), rank), dtype=np.float32) @ V
+        block += np.float32(0.5) * rng.standard_normal(block.shape, dtype=np.float32)
+        block[rng.random(block.shape, dtype=np.float32) < 0.5] = np.nan
+    i, j = rng.integers(n_rows, size=200_000), rng.integers(m, size=200_000)
+    i, j = np.unravel_index(np.unique((i * m + j)[~np.isnan(X[i, j])]), X.shape)
     truth = X[i, j].copy()
     X[i, j] = np.nan
     before, start = _peak(), time.perf_counter()

@@ -9,6 +9,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from curplus.estimators import CURImputer
+from curplus.estimators._scaling import column_moments, column_scale
 from curplus.exceptions import InvalidArgumentError
 
 
@@ -76,11 +77,12 @@ def test_columns_of_very_different_units_do_not_disturb_each_other():
     assert rmse(shifted, X, gaps) < 2 * rmse(plain, X, gaps)
 
 
-def test_columns_of_one_unit_are_left_as_they_are(table):
-    imputer = quick().fit(table)
-    assert np.all(imputer.scale_ == 1)
-    assert not np.any(imputer.shift_)
-    assert np.all(quick(standardize=True).fit(table).scale_ != 1)
+def test_columns_of_one_unit_are_scaled_only_if_so_said():
+    moments = [column_moments(low_rank()[0] * units) for units in (1.0, 10.0 ** np.linspace(-6, 6, 12))]
+    assert not column_scale(moments[0], "auto").changes
+    assert column_scale(moments[0], True).changes
+    assert column_scale(moments[1], "auto").changes
+    assert not column_scale(moments[1], False).changes
 
 
 def test_a_constant_column_is_filled_with_its_constant(table):
@@ -94,8 +96,32 @@ def test_a_scale_from_few_values_is_that_of_the_others():
     X, gaps = low_rank(n=200)
     gaps[2:, 4] = True
     X[:2, 4] = [3.0, 3.001]
-    scales = quick(standardize=True).fit(np.where(gaps, np.nan, X)).scale_
+    scales = column_scale(column_moments(np.where(gaps, np.nan, X)), True).scale
     assert scales[4] > 0.1 * np.median(scales)
+
+
+def test_rows_of_the_fit_are_filled_alike_by_transform(table):
+    imputer = quick().fit(table)
+    assert np.allclose(imputer.transform(table), quick().fit_transform(table), atol=1e-9)
+
+
+def test_tables_with_fewer_rows_than_columns_are_filled_as_well():
+    X, gaps = low_rank(n=20, m=150)
+    table = np.where(gaps, np.nan, X)
+    imputer = quick()
+    means = rmse(SimpleImputer().fit_transform(table), X, gaps)
+    assert rmse(imputer.fit_transform(table), X, gaps) < 0.15 * means
+    assert rmse(imputer.transform(table), X, gaps) < 0.2 * means
+
+
+def test_tables_with_two_long_sides_are_approximated_from_entries(monkeypatch, table):
+    X, gaps = low_rank()
+    monkeypatch.setattr("curplus.estimators._engine.SHORT", 10)
+    imputer = quick()
+    means = rmse(SimpleImputer().fit_transform(table), X, gaps)
+    assert rmse(imputer.fit_transform(table), X, gaps) < 0.3 * means
+    assert "refinement" in str(imputer.approximation_.report)
+    assert rmse(imputer.transform(table), X, gaps) < 0.3 * means
 
 
 def test_frames_keep_their_index_and_names_if_a_frame_is_asked_for(table):

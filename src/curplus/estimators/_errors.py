@@ -10,9 +10,10 @@ import scipy.sparse
 from .._arrays import to_numpy
 from .._typing import FloatArray, IndexVector
 from ..factorization import Factorization
+from ._scaling import ColumnMoments, ColumnScale
 from ._tables import known_cells
 
-__all__ = ["ErrorPath", "HiddenValues", "column_errors", "error_path", "without_hidden"]
+__all__ = ["ErrorPath", "HiddenValues", "measured", "without_hidden"]
 
 
 class ErrorPath(NamedTuple):
@@ -63,22 +64,29 @@ def _chosen_in_each_column(j: IndexVector, m: int, share: float, rng: np.random.
     return place < np.minimum(np.ceil(share * counts), counts - 1)[j]
 
 
-def column_errors(hidden: HiddenValues, predicted: FloatArray) -> FloatArray:
-    """Root mean square error of each column; NaN where nothing was hidden."""
-    counts = np.bincount(hidden.j, minlength=hidden.n_columns)
-    sums = np.bincount(hidden.j, (predicted - hidden.values) ** 2, minlength=hidden.n_columns)
-    with np.errstate(invalid="ignore"):
-        errors: FloatArray = np.sqrt(sums / counts)
-    return errors
-
-
-def error_path(approximation: Factorization, hidden: HiddenValues, means: FloatArray, spreads: FloatArray) -> ErrorPath:
-    """Errors of the leading 1, 2, ... directions of an approximation at values that its fit did not see."""
-    U, s, Vt = (to_numpy(part) for part in approximation.svd())
-    rest = hidden.values.astype(np.float64)
-    squares = []
+def measured(
+    approximation: Factorization, units: ColumnScale, hidden: HiddenValues, moments: ColumnMoments
+) -> tuple[FloatArray, ErrorPath]:
+    """Errors of the columns in the units of the user, NaN where nothing was hidden; and errors against rank."""
+    scale = units.scale[hidden.j]
+    spreads = np.sqrt(np.where(moments.variances > 0, moments.variances, 1.0))[hidden.j]
+    U, s, Vt = (to_numpy(part).astype(np.float64) for part in approximation.svd())
+    rest = hidden.values - units.shift[hidden.j]
+    errors = []
     for k in range(len(s)):
-        rest = rest - s[k] * U[hidden.i, k] * Vt[k, hidden.j]
-        squares.append(float(np.mean((rest / spreads[hidden.j]) ** 2)))
-    of_means = float(np.sqrt(np.mean(((hidden.values - means[hidden.j]) / spreads[hidden.j]) ** 2)))
-    return ErrorPath(np.arange(1, len(s) + 1), np.sqrt(squares), of_means, len(hidden.values))
+        rest = rest - scale * s[k] * U[hidden.i, k] * Vt[k, hidden.j]
+        errors.append(_root_mean_square(rest / spreads))
+    of_means = _root_mean_square((hidden.values - moments.means[hidden.j]) / spreads)
+    path = ErrorPath(np.arange(1, len(s) + 1), np.asarray(errors), of_means, len(hidden.values))
+    return _by_column(hidden, rest), path
+
+
+def _by_column(hidden: HiddenValues, errors: FloatArray) -> FloatArray:
+    counts = np.bincount(hidden.j, minlength=hidden.n_columns)
+    sums = np.bincount(hidden.j, errors**2, minlength=hidden.n_columns)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.sqrt(sums / counts))
+
+
+def _root_mean_square(errors: FloatArray) -> float:
+    return float(np.sqrt(np.mean(errors**2)))

@@ -50,6 +50,14 @@ class ColumnScale(NamedTuple):
         """The table in the units of the user."""
         return table * self.scale + self.shift if self.changes else table
 
+    def part(self, columns: Any) -> ColumnScale:
+        """The change of units of some columns."""
+        return ColumnScale(self.shift[columns], self.scale[columns])
+
+    def then(self, other: ColumnScale) -> ColumnScale:
+        """The change of units that makes this one, and after it another one."""
+        return ColumnScale(self.shift + self.scale * other.shift, self.scale * other.scale)
+
     @property
     def changes(self) -> bool:
         """Whether there is anything to change."""

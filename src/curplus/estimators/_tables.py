@@ -16,6 +16,7 @@ from ..exceptions import InvalidArgumentError
 __all__ = [
     "UNSTORED",
     "blocks_of_rows",
+    "check_any_known",
     "check_columns_are_numbers",
     "check_kind",
     "check_limits",
@@ -120,6 +121,19 @@ def some_rows(table: Any, most_cells: int, rng: np.random.Generator) -> Any:
     n, m = table.shape
     most = max(100, most_cells // max(m, 1))
     return table if n <= most else table[np.sort(rng.choice(n, most, replace=False))]
+
+
+def check_any_known(table: Any) -> Any:
+    """Which columns have a known value, if there are any."""
+    if scipy.sparse.issparse(table):
+        is_kept = np.bincount(known_cells(table)[1], minlength=table.shape[1]) > 0
+    else:
+        is_kept = np.zeros(table.shape[1], dtype=bool)
+        for rows in blocks_of_rows(table.shape):
+            is_kept |= ~np.isnan(table[rows]).all(axis=0)
+    if not is_kept.any():
+        raise InvalidArgumentError("X has no known value: every cell is a gap. Is missing_values what marks a gap?")
+    return is_kept
 
 
 def check_limits(low: Any, high: Any, n_features: int) -> FloatArray:

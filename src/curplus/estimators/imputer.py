@@ -13,12 +13,13 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 from .._typing import FloatArray, RandomState
 from .._validation import check_count, check_share, random_generator
 from ..exceptions import InvalidArgumentError
-from ._engine import approximate_table, completed_rows
-from ._errors import column_errors, error_path, without_hidden
-from ._scaling import ColumnMoments, column_moments, column_scale
+from ._engine import fit_table
+from ._errors import measured, without_hidden
+from ._scaling import column_moments
 from ._tables import (
     UNSTORED,
     blocks_of_rows,
+    check_any_known,
     check_columns_are_numbers,
     check_kind,
     check_limits,
@@ -34,15 +35,19 @@ MOST_CELLS = 4_000_000  # of a part of the table that tells the error; more rows
 
 
 class CURImputer(TransformerMixin, BaseEstimator):
-    r"""Fill the gaps of a table from the values that are known, by offsets of rows and columns and low rank.
+    r"""Fill the gaps of a table from the values that are known, by a mean row and a matrix of low rank.
 
-    The table is approximated by :func:`curplus.approximate`, and gaps get the values of the approximation. Values that
-    are known come back bit for bit, and the caller's table is never written to.
+    .. math:: x_i = \mu + V u_i + e_i, \qquad u_i \sim N(0, I), \quad e_{ij} \sim N(0, \sigma_j^2)
+
+    Rows are draws from one distribution, with noise of its own for each column; if there are fewer rows than columns,
+    it is the other way round. Gaps get what is expected given the known values of their row. Values that are known come
+    back bit for bit, and the caller's table is never written to.
 
     Parameters
     ----------
     n_components : int, optional
-        Rank of the approximation; by default it is chosen by entries left out in turn.
+        Rank of the approximation of the table without its mean row. By default as many as a third of the shorter side,
+        at most 40; directions that the known values do not support are shrunk to nothing.
     missing_values : float, int, None, pandas.NA or "unstored", default nan
         What marks a gap. In a sparse matrix it must be said that what is not stored is a gap and not zero:
         ``missing_values="unstored"``; the filled table is then a dense array.
@@ -65,8 +70,7 @@ class CURImputer(TransformerMixin, BaseEstimator):
     Attributes
     ----------
     approximation_ : Factorization
-        The approximation of the table, in the units of ``shift_`` and ``scale_``, without features that were empty. Its
-        report says what was chosen and why.
+        The approximation of ``(X - shift_) / scale_``, without features that were empty.
     n_components_ : int
         Its rank.
     error_ : array of shape (n_features,)
@@ -75,7 +79,7 @@ class CURImputer(TransformerMixin, BaseEstimator):
     error_path_ : ErrorPath
         Error against rank, see :func:`curplus.plotting.plot_error_path`. None if ``validation_fraction`` is None.
     shift_, scale_ : array of shape (n_features,)
-        The approximation is one of ``(X - shift_) / scale_``.
+        Mean row, and for each column its unit: the size of its noise, where there are more rows than columns.
     indicator_ : sklearn.impute.MissingIndicator
         Where gaps were, if ``add_indicator``; else None.
     n_features_in_ : int
@@ -85,16 +89,19 @@ class CURImputer(TransformerMixin, BaseEstimator):
 
     See Also
     --------
-    curplus.approximate : What it is made of, without scikit-learn.
+    curplus.approximate : The recommended method for scattered entries, and for rows and columns.
     HiddenEntries : Cross-validation over entries.
 
     Notes
     -----
-    A row of which nothing is known gets the mean row. As with scikit-learn's imputers, a frame gives an array unless
-    ``set_output(transform="pandas")`` or ``"polars"`` asks for a frame, which has the names and the index of X.
+    Tables of which both sides are longer than 2,000 are approximated by :func:`curplus.approximate` from their known
+    values. A row of which nothing is known gets the mean row.
 
-    ``fit_transform`` fills the rows of the fit with the approximation itself; ``transform`` takes every row for a new
-    one.
+    As with scikit-learn's imputers, a frame gives an array unless ``set_output(transform="pandas")`` or ``"polars"``
+    asks for a frame, which has the names and the index of X.
+
+    ``transform`` takes every row for a new one. With at least as many rows as columns, rows of the fit get from it what
+    ``fit_transform`` gives; otherwise ``fit_transform`` knows more of them.
 
     Examples
     --------
@@ -180,7 +187,7 @@ class CURImputer(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         table = with_gaps(self._checked(X, reset=False), self.missing_values)
-        return self._filled(table, lambda _, block: completed_rows(self.approximation_, block))
+        return self._filled(table, lambda _, block: self._found.complete(block))
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Names of the columns of the filled table.
@@ -204,37 +211,29 @@ class CURImputer(TransformerMixin, BaseEstimator):
         table = with_gaps(self._checked(X, reset=True), self.missing_values)
         self._check_options(table.shape)
         rng = random_generator(self._seed())
-        moments = column_moments(table)
-        self._is_kept = _check_any_known(moments)
+        self._is_kept = check_any_known(table)
         self.indicator_ = self._indicator(table)
         kept = table if self._is_kept.all() else table[:, self._is_kept]
-        moments = ColumnMoments(*(part[self._is_kept] for part in moments))
-        self._units = column_scale(moments, self.standardize)
+        rank = None if self.n_components is None else min(self.n_components, *kept.shape)
+        self._measure(kept, rank, rng)
+        self._found = fit_table(kept, rank, self.standardize, rng)
+        self._units, self.approximation_ = self._found.units, self._found.approximation
+        self.n_components_ = self.approximation_.rank
         self.shift_, self.scale_ = np.zeros(table.shape[1]), np.ones(table.shape[1])
         self.shift_[self._is_kept], self.scale_[self._is_kept] = self._units
-        scaled = self._units(kept)
-        rank = None if self.n_components is None else min(self.n_components, *kept.shape)
-        self._measure(scaled, moments, rank, rng)
-        self.approximation_ = approximate_table(scaled, rank, rng)
-        self.n_components_ = self.approximation_.rank
         return table
 
-    def _measure(self, scaled: Any, moments: ColumnMoments, rank: int | None, rng: np.random.Generator) -> None:
+    def _measure(self, table: Any, rank: int | None, rng: np.random.Generator) -> None:
         """Hide values from a fit, and set the errors at them."""
         self.error_, self.error_path_ = None, None
         if not self.validation_fraction:
             return
-        part = some_rows(scaled, MOST_CELLS, rng)
-        fitted, hidden = without_hidden(part, self.validation_fraction, rng)
+        fitted, hidden = without_hidden(some_rows(table, MOST_CELLS, rng), self.validation_fraction, rng)
         self.error_ = np.full(self.n_features_in_, np.nan)
         if len(hidden.values):
-            approximation = approximate_table(fitted, rank, rng)
-            scale = self._units.scale
-            errors = column_errors(hidden, approximation.entries(hidden.i, hidden.j))
-            self.error_[self._is_kept] = errors * scale
-            means = (moments.means - self._units.shift) / scale
-            spreads = np.sqrt(np.where(moments.variances > 0, moments.variances, 1.0)) / scale
-            self.error_path_ = error_path(approximation, hidden, means, spreads)
+            found = fit_table(fitted, rank, self.standardize, rng)
+            errors, self.error_path_ = measured(found.approximation, found.units, hidden, column_moments(fitted))
+            self.error_[self._is_kept] = errors
 
     def _filled(self, table: Any, predict: Callable[[slice, FloatArray], Any]) -> FloatArray:
         """The table without gaps; ``predict(rows, block)`` gives the values of some rows in comparable units."""
@@ -296,11 +295,3 @@ class CURImputer(TransformerMixin, BaseEstimator):
         tags.input_tags.allow_nan = is_gap_marker_nan(self.missing_values)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def _check_any_known(moments: ColumnMoments) -> Any:
-    """Which columns have a known value, if there are any."""
-    is_kept = moments.counts > 0
-    if not is_kept.any():
-        raise InvalidArgumentError("X has no known value: every cell is a gap. Is missing_values what marks a gap?")
-    return is_kept

@@ -14,21 +14,23 @@ The table is read in blocks of rows and never copied. The loadings of a long tab
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from .._typing import FloatArray
+from .._typing import FloatArray, IndexVector
 
 __all__ = ["FactorModel", "Table", "fit_factor_model"]
 
 MOST_FACTORS = 40
 PSEUDO_COUNT = 5.0  # values that say that the noise of a column is that of the others
-SWEEPS, STEADY = 30, 1e-3  # until no noise changes by more than this fraction
-LAST_SWEEPS = 3  # over more rows
-FIRST_CELLS, LAST_CELLS = 1_500_000, 10_000_000  # of the rows that loadings are learned from
+SWEEPS, STEADY = 30, 2e-3  # until the noise changes by less than this fraction, in the mean over columns
+LAST_SWEEPS = 2  # over more rows
+FIRST_VALUES, LAST_VALUES = 100, 1000  # known values for each loading, of the rows that they are learned from
+MOST_CELLS = 10_000_000  # of these rows
 BLOCK = 2_000_000  # numbers in the small matrices of the rows of a block
+NEGLIGIBLE = 3e-4  # size of a direction, in terms of the mean noise
 LEAST_NOISE = 1e-8  # of the variance of the table
 
 
@@ -36,7 +38,7 @@ class Table(NamedTuple):
     """A table that is read in blocks."""
 
     shape: tuple[int, int]
-    rows: Callable[[slice | np.ndarray], FloatArray]  # some rows, with NaN at gaps
+    rows: Callable[[slice | IndexVector], FloatArray]  # some rows, with NaN at gaps
 
 
 class FactorModel(NamedTuple):
@@ -46,6 +48,17 @@ class FactorModel(NamedTuple):
     covariances: FloatArray  # (m, t), of the loadings of each column, upper triangles
     noise: FloatArray  # (m,), variances
 
+    def rescale(self, shift: FloatArray, scale: FloatArray) -> FactorModel:
+        """The model of ``(table - shift) / scale``, for one shift and one scale for each column."""
+        loadings = self.loadings.copy()
+        loadings[:, -1] -= shift
+        square = scale**2
+        return FactorModel(loadings / scale[:, None], self.covariances / square[:, None], self.noise / square)
+
+    def complete(self, rows: FloatArray) -> FloatArray:
+        """What is expected of all values of some rows with NaN at gaps."""
+        return np.asarray(self.scores(rows) @ self.loadings[:, :-1].T + self.loadings[:, -1])
+
     @property
     def n_factors(self) -> int:
         """Number of factors."""
@@ -53,67 +66,91 @@ class FactorModel(NamedTuple):
 
     def scores(self, rows: FloatArray) -> FloatArray:
         """Scores (p, k) of some rows with NaN at gaps."""
-        return _score(self, rows).scores
+        A, right = _equations(self, rows)
+        return np.asarray(np.linalg.solve(A, right[:, :, None])[:, :, 0])
 
 
 def fit_factor_model(table: Table, n_factors: int | None, rng: np.random.Generator) -> FactorModel:
     """The factor model of a table (n, m), best with n >= m; every column has a known value."""
-    first, last = (_some_rows(table, cells, rng) for cells in (FIRST_CELLS, LAST_CELLS))
-    model = _start(table.rows(first), _default_factors(table.shape) if n_factors is None else n_factors)
+    k = _default_factors(table.shape) if n_factors is None else n_factors
+    order = rng.permutation(table.shape[0])
+    share = float(np.mean(~np.isnan(table.rows(order[:1000]))))
+    first, last = (
+        _enough_rows(order, per_loading * k / max(share, 1e-9)) for per_loading in (FIRST_VALUES, LAST_VALUES)
+    )
+    model = _start(table, last, k)
     for rows, sweeps in ((first, SWEEPS), (last, LAST_SWEEPS if len(last) > len(first) else 0)):
         for _ in range(sweeps):
             before, model = model, _improved(model, table, rows)
-            if np.max(np.abs(np.log(model.noise / before.noise))) < STEADY:
+            if np.mean(np.abs(np.log(model.noise / before.noise))) < STEADY:
                 break
     return model
 
 
 def _default_factors(shape: tuple[int, int]) -> int:
-    return max(1, min(MOST_FACTORS, shape[0] - 1, shape[1] // 2))
+    return max(1, min(MOST_FACTORS, shape[0] - 1, shape[1] // 3))
 
 
-def _some_rows(table: Table, most_cells: int, rng: np.random.Generator) -> np.ndarray:
-    n, m = table.shape
-    most = max(most_cells // m, 100)
-    return np.arange(n) if n <= most else np.sort(rng.choice(n, most, replace=False))
+def _enough_rows(order: IndexVector, count: float) -> IndexVector:
+    return np.sort(order[: max(math.ceil(count), 100)])
 
 
-def _start(rows: FloatArray, n_factors: int) -> FactorModel:
+def _start(table: Table, chosen: IndexVector, n_factors: int) -> FactorModel:
     """Leading directions of the covariances of pairs of columns, each from the rows that know both."""
-    known = ~np.isnan(rows)
-    W = known.astype(np.float64)
-    mean = np.sum(np.where(known, rows, 0.0), axis=0) / np.maximum(W.sum(axis=0), 1)
-    E = np.where(known, rows - mean, 0.0)
-    pairs = W.T @ W
-    covariance = (E.T @ E) / np.maximum(pairs, 1) * (pairs / (pairs + 1))
+    mean, covariance = _pairwise(table, chosen)
     values, vectors = np.linalg.eigh(covariance)
     values, vectors = values[::-1], vectors[:, ::-1]
-    variances = np.maximum(np.diag(covariance), LEAST_NOISE * max(np.mean(np.diag(covariance)), 1e-300))
-    rest = max(float(np.mean(values[n_factors:])) if n_factors < len(values) else 0.0, 0.05 * float(np.mean(variances)))
-    size = np.sqrt(np.maximum(values[:n_factors] - rest, 0.01 * rest))
-    V = vectors[:, :n_factors] * size
+    variances = np.maximum(np.diag(covariance), _least_noise(np.diag(covariance) + mean**2))
+    rest = max(float(np.sum(values[n_factors:])) / max(len(values) - n_factors, 1), 0.05 * float(np.mean(variances)))
+    V = vectors[:, :n_factors] * np.sqrt(np.maximum(values[:n_factors] - rest, 0.01 * rest))
     noise = np.maximum(variances - np.sum(V**2, axis=1), 0.1 * variances)
     k = V.shape[1] + 1
     return FactorModel(np.column_stack([V, mean]), np.zeros((len(mean), k * (k + 1) // 2)), noise)
 
 
-class _Scores(NamedTuple):
-    scores: FloatArray  # (p, k)
-    covariances: FloatArray  # (p, k, k)
+def _least_noise(squares: FloatArray) -> float:
+    """A noise that is nothing beside values with these mean squares."""
+    return LEAST_NOISE * (float(np.mean(squares)) or 1.0)
 
 
-def _score(model: FactorModel, rows: FloatArray) -> _Scores:
-    """Scores of some rows and their covariances, given the loadings."""
+def _pairwise(table: Table, chosen: IndexVector) -> tuple[FloatArray, FloatArray]:
+    """Means of the columns, and their covariances, shrunk where few rows know both."""
+    m = table.shape[1]
+    sums, counts, products, pairs = np.zeros(m), np.zeros(m), np.zeros((m, m)), np.zeros((m, m))
+    for rows in _blocks(table, chosen, m):
+        sums += np.nansum(rows, axis=0, dtype=np.float64)
+        counts += np.count_nonzero(~np.isnan(rows), axis=0)
+    mean = sums / np.maximum(counts, 1)
+    for rows in _blocks(table, chosen, m):
+        known = ~np.isnan(rows)
+        deviations = np.where(known, rows - mean, 0).astype(rows.dtype, copy=False)
+        products += deviations.T @ deviations
+        pairs += known.T.astype(rows.dtype) @ known.astype(rows.dtype)
+    return mean, products / (pairs + 1)
+
+
+def _blocks(table: Table, chosen: IndexVector, width: int) -> Iterator[FloatArray]:
+    """Some rows of the table, not many at a time."""
+    step = max(1, BLOCK // max(width, 1))
+    yield from (table.rows(chosen[start : start + step]) for start in range(0, len(chosen), step))
+
+
+class _Equations(NamedTuple):
+    """For each row, the equations ``A u = right`` for its scores."""
+
+    A: FloatArray  # (p, k, k), the inverse of their covariance
+    right: FloatArray  # (p, k)
+
+
+def _equations(model: FactorModel, rows: FloatArray) -> _Equations:
     k, kind = model.n_factors, rows.dtype
     known = ~np.isnan(rows)
-    weights = known.astype(kind)
-    products = _products(model.loadings) + model.covariances
-    precision = _full(weights @ (products / model.noise[:, None]).astype(kind), k + 1)
+    products = (_products(model.loadings) + model.covariances) / model.noise[:, None]
+    precision = _full(known.astype(kind) @ products.astype(kind), k + 1)
     right = np.where(known, rows, 0).astype(kind, copy=False) @ (model.loadings / model.noise[:, None]).astype(kind)
     A = precision[:, :k, :k].astype(np.float64)
     A[:, range(k), range(k)] += 1
-    covariances = np.linalg.inv(A)
-    return _Scores(np.matmul(covariances, (right[:, :k] - precision[:, :k, k])[:, :, None])[:, :, 0], covariances)
+    return _Equations(A, right[:, :k] - precision[:, :k, k])
 
 
 class _Sums(NamedTuple):
@@ -127,15 +164,15 @@ class _Sums(NamedTuple):
     n_rows: int
 
 
-def _sums(model: FactorModel, table: Table, chosen: np.ndarray) -> _Sums:
+def _sums(model: FactorModel, table: Table, chosen: IndexVector) -> _Sums:
     k, m = model.n_factors, table.shape[1]
     t = (k + 1) * (k + 2) // 2
     moments, right, total = np.zeros((m, t)), np.zeros((m, k + 1)), np.zeros(t)
     squares, counts = np.zeros(m), np.zeros(m)
-    step = max(1, BLOCK // max(t, m))
-    for start in range(0, len(chosen), step):
-        rows = table.rows(chosen[start : start + step])
-        scores, covariances = _score(model, rows)
+    for rows in _blocks(table, chosen, max((k + 1) ** 2, m)):
+        A, y = _equations(model, rows)
+        covariances = np.linalg.inv(A)
+        scores = np.matmul(covariances, y[:, :, None])[:, :, 0]
         u = np.column_stack([scores, np.ones(len(rows))])
         padded = np.zeros((len(rows), k + 1, k + 1))
         padded[:, :k, :k] = covariances
@@ -150,12 +187,12 @@ def _sums(model: FactorModel, table: Table, chosen: np.ndarray) -> _Sums:
     return _Sums(moments, right, squares, counts, total, len(chosen))
 
 
-def _improved(model: FactorModel, table: Table, chosen: np.ndarray) -> FactorModel:
+def _improved(model: FactorModel, table: Table, chosen: IndexVector) -> FactorModel:
     """One sweep: scores of the rows, then loadings and noise of the columns, then comparable directions."""
     sums, k = _sums(model, table, chosen), model.n_factors
     expected = _products(model.loadings) + model.covariances
     prior = np.mean(_full(expected, k + 1)[:, range(k + 1), range(k + 1)], axis=0)
-    prior = np.maximum(prior, 1e-10 * np.max(prior, initial=1e-300))
+    prior = np.maximum(prior, 1e-10 * (float(np.max(prior)) or 1.0))
     moments = _full(sums.moments, k + 1)
     precision = moments / model.noise[:, None, None]
     precision[:, range(k + 1), range(k + 1)] += 1 / prior
@@ -164,9 +201,12 @@ def _improved(model: FactorModel, table: Table, chosen: np.ndarray) -> FactorMod
     second = loadings[:, :, None] * loadings[:, None, :] + covariances
     squares = sums.squares - 2 * np.sum(sums.right * loadings, axis=1) + np.sum(moments * second, axis=(1, 2))
     squares = np.maximum(squares, 0)
-    common = max(float(np.sum(squares) / np.sum(sums.counts)), LEAST_NOISE * float(np.sum(sums.squares) / np.sum(sums.counts)), 1e-300)
+    common = float(np.sum(squares) / np.sum(sums.counts))
     noise = (squares + PSEUDO_COUNT * common) / (sums.counts + PSEUDO_COUNT)
-    return _rotated(FactorModel(loadings, _triangle(covariances), noise), _full((sums.total / sums.n_rows)[None], k + 1)[0])
+    noise = np.maximum(noise, _least_noise(sums.squares / np.maximum(sums.counts, 1)))
+    return _rotated(
+        FactorModel(loadings, _triangle(covariances), noise), _full((sums.total / sums.n_rows)[None], k + 1)[0]
+    )
 
 
 def _rotated(model: FactorModel, second: FloatArray) -> FactorModel:
@@ -175,10 +215,12 @@ def _rotated(model: FactorModel, second: FloatArray) -> FactorModel:
     mean = second[:k, k]
     L = np.linalg.cholesky(second[:k, :k] - np.outer(mean, mean) + 1e-12 * np.trace(second[:k, :k]) / k * np.eye(k))
     expected = np.mean(_full(_products(model.loadings) + model.covariances, k + 1), axis=0)[:k, :k]
-    R = np.linalg.eigh(L.T @ expected @ L)[1][:, ::-1]
-    change = np.eye(k + 1)
-    change[:k, :k] = L @ R
-    change[:k, k] = mean
+    sizes, R = np.linalg.eigh(L.T @ expected @ L)
+    kept = np.flatnonzero(sizes > NEGLIGIBLE * np.mean(model.noise))[::-1]
+    kept = kept if len(kept) else np.array([k - 1])
+    change = np.zeros((k + 1, len(kept) + 1))
+    change[:k, :-1] = (L @ R)[:, kept]
+    change[:k, -1], change[k, -1] = mean, 1.0
     covariances = np.matmul(change.T, np.matmul(_full(model.covariances, k + 1), change))
     return FactorModel(model.loadings @ change, _triangle(covariances), model.noise)
 
