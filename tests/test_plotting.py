@@ -3,6 +3,7 @@ import pytest
 
 import curplus
 from curplus import plotting
+from curplus.estimators import ErrorPath
 from curplus.exceptions import MissingExtraError
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -42,6 +43,16 @@ def test_images_share_one_scale_and_carry_their_titles(rng):
     shown = [ax for ax in figure.axes if ax.get_images()]
     assert [ax.get_title() for ax in shown] == ["one", "two", "seen"]
     assert {ax.get_images()[0].get_clim() for ax in shown} == {(M.min(), M.max())}
+
+
+def test_the_error_of_an_imputer_is_drawn_against_the_rank():
+    path = ErrorPath(np.array([1, 2, 3]), np.array([0.9, 0.4, 0.5]), 1.0, 120)
+    ax = plotting.plot_error_path(path)
+    drawn, means = ax.get_lines()
+    assert drawn.get_xydata().tolist() == [[1, 0.9], [2, 0.4], [3, 0.5]]
+    assert set(means.get_ydata()) == {1.0}
+    assert ax.get_title() == "120 hidden values"
+    assert plotting.plot_error_path(path, ax=ax) is ax
 
 
 def test_a_missing_extra_names_itself(monkeypatch, rng):

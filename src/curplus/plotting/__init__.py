@@ -1,7 +1,8 @@
 """Pictures of results. Needs Matplotlib: ``pip install 'curplus[plot]'``."""
 
 from .certificate import plot_certificate
+from .error_path import plot_error_path
 from .images import plot_images
 from .observation import plot_observation
 
-__all__ = ["plot_certificate", "plot_images", "plot_observation"]
+__all__ = ["plot_certificate", "plot_error_path", "plot_images", "plot_observation"]

@@ -1,0 +1,103 @@
+"""How the imputer approximates a table with gaps, and completes new rows.
+
+Where one side of the table is short, a factor model is fitted to the long one. It needs the covariances of the short
+side, so if both are long, the known values are scattered entries for :func:`curplus.approximate`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse
+
+from .._typing import FloatArray
+from ..factorization import Fact, Factorization, FitReport, FittedModel, Provenance
+from ..methods import approximate
+from ..methods.approximate.assemble import leading_part
+from ..methods.factor_model import FactorModel, Table, fit_factor_model
+from ..observation import Observation
+from ._scaling import ColumnScale, column_moments, column_scale
+from ._tables import dense_with_gaps, known_cells
+
+__all__ = ["TableFit", "fit_table"]
+
+SHORT = 2000  # longest short side for a factor model
+BLOCK = 2_000_000  # numbers in the equations of the rows that are solved at a time
+
+
+class TableFit(NamedTuple):
+    """An approximation of ``units(table)``."""
+
+    approximation: Factorization
+    units: ColumnScale
+    model: FactorModel | None = None  # of units(table), where rows are draws
+
+    def complete(self, rows: FloatArray) -> FloatArray:
+        """Rows (p, m) that were not in the table, in comparable units, with their gaps filled."""
+        if self.model is None:
+            return np.asarray(self.approximation.complete_rows(rows))
+        filled = np.empty(rows.shape)
+        step = max(1, BLOCK // (self.model.n_factors + 1) ** 2)
+        for start in range(0, len(rows), step):
+            filled[start : start + step] = self.model.complete(rows[start : start + step])
+        return filled
+
+
+def fit_table(table: Any, rank: int | None, standardize: bool | str, rng: np.random.Generator) -> TableFit:
+    """The approximation of a table (n, m) from its known values: those that are not NaN, or that are stored."""
+    units = column_scale(column_moments(table), standardize)
+    if min(table.shape) > SHORT:
+        return TableFit(_from_entries(units(table), rank, rng), units)
+    return (_tall if table.shape[0] >= table.shape[1] else _wide)(table, units, rank, rng)
+
+
+def _tall(table: Any, units: ColumnScale, rank: int | None, rng: np.random.Generator) -> TableFit:
+    """Rows are draws; columns are divided by their noise, so that one noise holds for all."""
+    read = Table(table.shape, lambda rows: units(dense_with_gaps(table[rows])))
+    model = fit_factor_model(read, rank, rng)
+    own = ColumnScale(model.loadings[:, -1], np.sqrt(model.noise))
+    comparable = model.rescale(*own)
+    whole = leading_part(_scores(model, read), comparable.loadings[:, :-1], model.n_factors)
+    return TableFit(_remembering(whole, 1.0), units.then(own), comparable)
+
+
+def _wide(table: Any, units: ColumnScale, rank: int | None, rng: np.random.Generator) -> TableFit:
+    """Columns are draws; the mean row is subtracted."""
+    turned = table.T.tocsr() if scipy.sparse.issparse(table) else table.T
+    read = Table(turned.shape, lambda rows: units.part(rows)(dense_with_gaps(turned[rows]).T).T)
+    model = fit_factor_model(read, rank, rng)
+    scores = np.column_stack([_scores(model, read), np.ones(turned.shape[0])])
+    mean = np.mean(model.loadings, axis=0)
+    factors = model.loadings - mean
+    whole = leading_part(factors, scores, model.n_factors if rank is None else rank)
+    noise = float(np.sqrt(np.mean(model.noise)))
+    return TableFit(_remembering(whole, noise), units.then(ColumnScale(scores @ mean, np.ones(len(scores)))))
+
+
+def _scores(model: FactorModel, table: Table) -> FloatArray:
+    scores = np.empty((table.shape[0], model.n_factors))
+    step = max(1, BLOCK // max((model.n_factors + 1) ** 2, table.shape[1]))
+    for start in range(0, len(scores), step):
+        scores[start : start + step] = model.scores(table.rows(slice(start, start + step)))
+    return scores
+
+
+def _from_entries(table: Any, rank: int | None, rng: np.random.Generator) -> Factorization:
+    i, j, values = known_cells(table)
+    observation = Observation(shape=table.shape, i=i, j=j, values=values)
+    approximation = approximate(observation, rank, rng=rng)
+    if approximation.provenance.model is not None:
+        return approximation
+    at = approximation.held_out if len(approximation.held_out) else np.arange(observation.n_entries)
+    errors = observation.values[at] - approximation.entries(observation.i[at], observation.j[at])
+    return _remembering(approximation, float(np.sqrt(np.mean(np.square(errors, dtype=np.float64)))))
+
+
+def _remembering(approximation: Factorization, noise: float) -> Factorization:
+    """The approximation with a model for new rows."""
+    made = approximation.provenance
+    report = made.report if made.report.facts else FitReport((Fact("rank", approximation.rank), Fact("noise", noise)))
+    model = FittedModel.of(approximation, noise)
+    return replace(approximation, provenance=Provenance(made.method, made.held_out, made.fingerprint, report, model))

@@ -1,0 +1,193 @@
+r"""Cross-validation over entries of a table: known values are hidden, predicted, and compared.
+
+Leaving out rows says how new rows are filled. What most people want to know is how well the gaps of *their* table are
+filled, and for that single entries must be left out. scikit-learn's searches can only choose rows, so the two halves of
+the work are divided: the splitter gives all rows in an order of its own for each fold, and the scorer hides in the k-th
+column the entries of every ``n_splits``-th row, starting from a row that differs between columns. Since the splitter
+moves all rows on by one from fold to fold, every known entry is hidden in one fold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from sklearn.base import clone
+from sklearn.model_selection import BaseCrossValidator
+from sklearn.utils import check_array
+from sklearn.utils.validation import _num_samples
+
+from .._extras import is_kind
+from .._typing import FloatArray, IndexVector
+from .._validation import check_count
+from ..exceptions import InvalidArgumentError
+from ._scaling import column_moments
+from ._tables import check_columns_are_numbers, dense_with_gaps, is_gap_marker_nan, with_gaps
+
+__all__ = ["HiddenEntries"]
+
+
+class HiddenEntries(BaseCrossValidator):
+    """Folds of entries for scikit-learn's searches: ``cv=folds, scoring=folds.score``.
+
+    Each known entry of the table is hidden in one fold. An imputer is fitted to the table without them, and the
+    values that it fills in are compared with those that were hidden. This works for every imputer of scikit-learn,
+    and for pipelines that keep the columns.
+
+    Parameters
+    ----------
+    n_splits : int, default 5
+        Number of folds, at least 2. A fold hides ``1 / n_splits`` of the known entries.
+    standardize : bool, default True
+        Whether errors are divided by the standard deviation of their column, so that columns of different units count
+        alike. Otherwise they are in the units of the table.
+    random_state : int, default 0
+        Decides which entries are hidden together.
+
+    Notes
+    -----
+    A search fits each candidate to the whole table before it asks for the score; this fit is not used. A column keeps
+    at least one known entry. Where ``n_splits`` does not divide the number of rows, the entries of a few rows, fewer
+    than ``n_splits``, are never hidden.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from curplus.estimators import CURImputer, HiddenEntries
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((60, 2)) @ rng.standard_normal((2, 8)) + 0.1 * rng.standard_normal((60, 8))
+    >>> X[rng.random(X.shape) < 0.2] = np.nan
+    >>> folds = HiddenEntries(n_splits=4)
+    >>> imputer = CURImputer(validation_fraction=None)
+    >>> search = GridSearchCV(imputer, {"n_components": [1, 2, 3]}, cv=folds, scoring=folds.score).fit(X)
+    >>> search.best_params_
+    {'n_components': 2}
+    """
+
+    def __init__(self, n_splits: int = 5, *, standardize: bool = True, random_state: int = 0) -> None:
+        self.n_splits = check_count(n_splits, name="n_splits", at_least=2)
+        self.standardize = standardize
+        self.random_state = random_state
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Number of folds.
+
+        Parameters
+        ----------
+        X, y, groups : object
+            Ignored.
+
+        Returns
+        -------
+        int
+        """
+        return self.n_splits
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[IndexVector, IndexVector]]:
+        """All rows for the fit and all rows for the score, in an order that differs from fold to fold.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            The table.
+        y, groups : object
+            Ignored.
+
+        Yields
+        ------
+        train, test : array of shape (n_samples,)
+            The same positions.
+        """
+        order = np.random.default_rng(self.random_state).permutation(_num_samples(X))
+        n_moved = len(order) - len(order) % self.n_splits
+        for fold in range(self.n_splits):
+            rows = np.concatenate([np.roll(order[:n_moved], fold), order[n_moved:]])
+            yield rows, rows
+
+    def score(self, imputer: Any, X: Any, y: Any = None) -> float:
+        """Minus the root mean square error at hidden entries, for ``scoring=``; larger is better.
+
+        Parameters
+        ----------
+        imputer : estimator
+            A copy of it is fitted to the table with entries hidden.
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            The table, in the order of a fold.
+        y : object
+            Ignored.
+
+        Returns
+        -------
+        float
+        """
+        marker = imputer.get_params().get("missing_values", np.nan)
+        table = _numbers(X, marker)
+        i, j = self._hidden(table)
+        if not len(i):
+            raise InvalidArgumentError(
+                f"no entry of this table of shape {table.shape} can be hidden: it has fewer than n_splits="
+                f"{self.n_splits} rows, or at most one known value in each column. Use fewer splits or a larger table."
+            )
+        fitted = clone(imputer)
+        filled = np.asarray(fitted.fit_transform(_without(X, table, i, j, marker)), dtype=np.float64)
+        errors = filled[i, _places(fitted, np.unique(j), table.shape[1])[j]] - table[i, j]
+        if self.standardize:
+            errors = errors / _spreads(table)[j]
+        return -float(np.sqrt(np.mean(errors**2)))
+
+    def _hidden(self, table: FloatArray) -> tuple[IndexVector, IndexVector]:
+        """Positions of the hidden entries of a table in the order of a fold."""
+        n, m = table.shape
+        start = np.random.default_rng(self.random_state).integers(self.n_splits, size=m)
+        known = ~np.isnan(table)
+        hidden = known & ((np.arange(n)[:, None] + start) % self.n_splits == 0)
+        hidden[n - n % self.n_splits :] = False
+        hidden &= known.sum(axis=0) > hidden.sum(axis=0)
+        i, j = np.nonzero(hidden)
+        return i, j
+
+
+def _numbers(X: Any, marker: Any) -> FloatArray:
+    """The table with NaN at gaps."""
+    check_columns_are_numbers(X)
+    finite = "allow-nan" if is_gap_marker_nan(marker) else True
+    values = check_array(X, accept_sparse="coo", dtype=np.float64, ensure_all_finite=finite)
+    return np.asarray(dense_with_gaps(with_gaps(values, marker)))
+
+
+def _without(X: Any, table: FloatArray, i: IndexVector, j: IndexVector, marker: Any) -> Any:
+    """The same kind of table with gaps at some more positions."""
+    less = table.copy()
+    less[i, j] = np.nan
+    if scipy.sparse.issparse(X):
+        rows, columns = np.nonzero(~np.isnan(less))
+        return scipy.sparse.csr_array((less[rows, columns], (rows, columns)), shape=less.shape)
+    if not is_gap_marker_nan(marker):
+        less[np.isnan(less)] = marker
+    if is_kind(X, "pandas", "DataFrame"):
+        return type(X)(less, index=X.index, columns=X.columns)
+    if is_kind(X, "polars", "DataFrame"):
+        return type(X)(less, schema=X.columns)
+    return less
+
+
+def _places(fitted: Any, needed: IndexVector, m: int) -> IndexVector:
+    """Where each column of the table stands in the filled one, which may lack empty ones and have indicators."""
+    names = [str(name) for name in getattr(fitted, "feature_names_in_", [f"x{k}" for k in range(m)])]
+    given = {str(name): k for k, name in enumerate(fitted.get_feature_names_out())}
+    lost = [names[k] for k in needed if names[k] not in given]
+    if lost:
+        raise InvalidArgumentError(
+            f"the filled table has no column {lost[0]!r}, in which values were hidden, so they cannot be compared. "
+            "Score an imputer that keeps the columns and their names."
+        )
+    return np.asarray([given.get(name, -1) for name in names], dtype=np.int64)
+
+
+def _spreads(table: FloatArray) -> FloatArray:
+    """Standard deviations of the known values of each column; 1 where they are all equal."""
+    variances = column_moments(table).variances
+    return np.sqrt(np.where(variances > 0, variances, 1.0))

@@ -1,0 +1,245 @@
+r"""Rows of a table with gaps as draws from one distribution: a factor model.
+
+.. math:: x_i = \mu + V u_i + e_i, \qquad u_i \sim N(0, I), \quad e_{ij} \sim N(0, \sigma_j^2)
+
+Each column has noise of its own, so a column that is all noise says little about the others. With V fixed, the scores
+:math:`u_i` of a row follow from its known values in closed form, *with their covariance*; with the scores fixed, so do
+the mean and the loadings :math:`(v_j, \mu_j)` of a column. A fit that forgets the covariances takes what it has guessed
+for known and shrinks directions that it should not. With them, loadings that nothing supports shrink to zero by
+themselves, and the number of factors need not be searched for (variational Bayes, Ilin and Raiko 2010).
+
+The table is read in blocks of rows and never copied. The loadings of a long table are learned from part of its rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from .._typing import FloatArray, IndexVector
+
+__all__ = ["FactorModel", "Table", "fit_factor_model"]
+
+MOST_FACTORS = 40
+PSEUDO_COUNT = 5.0  # values that say that the noise of a column is that of the others
+SWEEPS, STEADY = 30, 2e-3  # until the noise changes by less than this fraction, in the mean over columns
+LAST_SWEEPS = 2  # over more rows
+FIRST_VALUES, LAST_VALUES = 100, 1000  # known values for each loading, of the rows that they are learned from
+MOST_CELLS = 10_000_000  # of these rows
+BLOCK = 2_000_000  # numbers in the small matrices of the rows of a block
+NEGLIGIBLE = 3e-4  # size of a direction, in terms of the mean noise
+LEAST_NOISE = 1e-8  # of the variance of the table
+
+
+class Table(NamedTuple):
+    """A table that is read in blocks."""
+
+    shape: tuple[int, int]
+    rows: Callable[[slice | IndexVector], FloatArray]  # some rows, with NaN at gaps
+
+
+class FactorModel(NamedTuple):
+    """Mean, loadings and noise of the columns of a table."""
+
+    loadings: FloatArray  # (m, k + 1), the last one is the mean
+    covariances: FloatArray  # (m, t), of the loadings of each column, upper triangles
+    noise: FloatArray  # (m,), variances
+
+    def rescale(self, shift: FloatArray, scale: FloatArray) -> FactorModel:
+        """The model of ``(table - shift) / scale``, for one shift and one scale for each column."""
+        loadings = self.loadings.copy()
+        loadings[:, -1] -= shift
+        square = scale**2
+        return FactorModel(loadings / scale[:, None], self.covariances / square[:, None], self.noise / square)
+
+    def complete(self, rows: FloatArray) -> FloatArray:
+        """What is expected of all values of some rows with NaN at gaps."""
+        return np.asarray(self.scores(rows) @ self.loadings[:, :-1].T + self.loadings[:, -1])
+
+    @property
+    def n_factors(self) -> int:
+        """Number of factors."""
+        return int(self.loadings.shape[1]) - 1
+
+    def scores(self, rows: FloatArray) -> FloatArray:
+        """Scores (p, k) of some rows with NaN at gaps."""
+        A, right = _equations(self, rows)
+        return np.asarray(np.linalg.solve(A, right[:, :, None])[:, :, 0])
+
+
+def fit_factor_model(table: Table, n_factors: int | None, rng: np.random.Generator) -> FactorModel:
+    """The factor model of a table (n, m), best with n >= m; every column has a known value."""
+    k = _default_factors(table.shape) if n_factors is None else n_factors
+    order = rng.permutation(table.shape[0])
+    share = float(np.mean(~np.isnan(table.rows(order[:1000]))))
+    first, last = (
+        _enough_rows(order, per_loading * k / max(share, 1e-9)) for per_loading in (FIRST_VALUES, LAST_VALUES)
+    )
+    model = _start(table, last, k)
+    for rows, sweeps in ((first, SWEEPS), (last, LAST_SWEEPS if len(last) > len(first) else 0)):
+        for _ in range(sweeps):
+            before, model = model, _improved(model, table, rows)
+            if np.mean(np.abs(np.log(model.noise / before.noise))) < STEADY:
+                break
+    return model
+
+
+def _default_factors(shape: tuple[int, int]) -> int:
+    return max(1, min(MOST_FACTORS, shape[0] - 1, shape[1] // 3))
+
+
+def _enough_rows(order: IndexVector, count: float) -> IndexVector:
+    return np.sort(order[: max(math.ceil(count), 100)])
+
+
+def _start(table: Table, chosen: IndexVector, n_factors: int) -> FactorModel:
+    """Leading directions of the covariances of pairs of columns, each from the rows that know both."""
+    mean, covariance = _pairwise(table, chosen)
+    values, vectors = np.linalg.eigh(covariance)
+    values, vectors = values[::-1], vectors[:, ::-1]
+    variances = np.maximum(np.diag(covariance), _least_noise(np.diag(covariance) + mean**2))
+    rest = max(float(np.sum(values[n_factors:])) / max(len(values) - n_factors, 1), 0.05 * float(np.mean(variances)))
+    V = vectors[:, :n_factors] * np.sqrt(np.maximum(values[:n_factors] - rest, 0.01 * rest))
+    noise = np.maximum(variances - np.sum(V**2, axis=1), 0.1 * variances)
+    k = V.shape[1] + 1
+    return FactorModel(np.column_stack([V, mean]), np.zeros((len(mean), k * (k + 1) // 2)), noise)
+
+
+def _least_noise(squares: FloatArray) -> float:
+    """A noise that is nothing beside values with these mean squares."""
+    return LEAST_NOISE * (float(np.mean(squares)) or 1.0)
+
+
+def _pairwise(table: Table, chosen: IndexVector) -> tuple[FloatArray, FloatArray]:
+    """Means of the columns, and their covariances, shrunk where few rows know both."""
+    m = table.shape[1]
+    sums, counts, products, pairs = np.zeros(m), np.zeros(m), np.zeros((m, m)), np.zeros((m, m))
+    for rows in _blocks(table, chosen, m):
+        sums += np.nansum(rows, axis=0, dtype=np.float64)
+        counts += np.count_nonzero(~np.isnan(rows), axis=0)
+    mean = sums / np.maximum(counts, 1)
+    for rows in _blocks(table, chosen, m):
+        known = ~np.isnan(rows)
+        deviations = np.where(known, rows - mean, 0).astype(rows.dtype, copy=False)
+        products += deviations.T @ deviations
+        pairs += known.T.astype(rows.dtype) @ known.astype(rows.dtype)
+    return mean, products / (pairs + 1)
+
+
+def _blocks(table: Table, chosen: IndexVector, width: int) -> Iterator[FloatArray]:
+    """Some rows of the table, not many at a time."""
+    step = max(1, BLOCK // max(width, 1))
+    yield from (table.rows(chosen[start : start + step]) for start in range(0, len(chosen), step))
+
+
+class _Equations(NamedTuple):
+    """For each row, the equations ``A u = right`` for its scores."""
+
+    A: FloatArray  # (p, k, k), the inverse of their covariance
+    right: FloatArray  # (p, k)
+
+
+def _equations(model: FactorModel, rows: FloatArray) -> _Equations:
+    k, kind = model.n_factors, rows.dtype
+    known = ~np.isnan(rows)
+    products = (_products(model.loadings) + model.covariances) / model.noise[:, None]
+    precision = _full(known.astype(kind) @ products.astype(kind), k + 1)
+    right = np.where(known, rows, 0).astype(kind, copy=False) @ (model.loadings / model.noise[:, None]).astype(kind)
+    A = precision[:, :k, :k].astype(np.float64)
+    A[:, range(k), range(k)] += 1
+    return _Equations(A, right[:, :k] - precision[:, :k, k])
+
+
+class _Sums(NamedTuple):
+    """What the columns need to know of the rows."""
+
+    moments: FloatArray  # (m, t), sums of squares and products of scores, over the rows that know the column
+    right: FloatArray  # (m, k + 1), sums of scores times values
+    squares: FloatArray  # (m,), sums of squared values
+    counts: FloatArray  # (m,), known values
+    total: FloatArray  # (t,), squares and products of scores, all rows
+    n_rows: int
+
+
+def _sums(model: FactorModel, table: Table, chosen: IndexVector) -> _Sums:
+    k, m = model.n_factors, table.shape[1]
+    t = (k + 1) * (k + 2) // 2
+    moments, right, total = np.zeros((m, t)), np.zeros((m, k + 1)), np.zeros(t)
+    squares, counts = np.zeros(m), np.zeros(m)
+    for rows in _blocks(table, chosen, max((k + 1) ** 2, m)):
+        A, y = _equations(model, rows)
+        covariances = np.linalg.inv(A)
+        scores = np.matmul(covariances, y[:, :, None])[:, :, 0]
+        u = np.column_stack([scores, np.ones(len(rows))])
+        padded = np.zeros((len(rows), k + 1, k + 1))
+        padded[:, :k, :k] = covariances
+        second = (_products(u) + _triangle(padded)).astype(rows.dtype)
+        known = ~np.isnan(rows)
+        values = np.where(known, rows, 0).astype(rows.dtype, copy=False)
+        moments += known.astype(rows.dtype).T @ second
+        right += values.T @ u.astype(rows.dtype)
+        squares += np.sum(values**2, axis=0, dtype=np.float64)
+        counts += np.count_nonzero(known, axis=0)
+        total += np.sum(second, axis=0, dtype=np.float64)
+    return _Sums(moments, right, squares, counts, total, len(chosen))
+
+
+def _improved(model: FactorModel, table: Table, chosen: IndexVector) -> FactorModel:
+    """One sweep: scores of the rows, then loadings and noise of the columns, then comparable directions."""
+    sums, k = _sums(model, table, chosen), model.n_factors
+    expected = _products(model.loadings) + model.covariances
+    prior = np.mean(_full(expected, k + 1)[:, range(k + 1), range(k + 1)], axis=0)
+    prior = np.maximum(prior, 1e-10 * (float(np.max(prior)) or 1.0))
+    moments = _full(sums.moments, k + 1)
+    precision = moments / model.noise[:, None, None]
+    precision[:, range(k + 1), range(k + 1)] += 1 / prior
+    covariances = np.linalg.inv(precision)
+    loadings = np.matmul(covariances, sums.right[:, :, None])[:, :, 0] / model.noise[:, None]
+    second = loadings[:, :, None] * loadings[:, None, :] + covariances
+    squares = sums.squares - 2 * np.sum(sums.right * loadings, axis=1) + np.sum(moments * second, axis=(1, 2))
+    squares = np.maximum(squares, 0)
+    common = float(np.sum(squares) / np.sum(sums.counts))
+    noise = (squares + PSEUDO_COUNT * common) / (sums.counts + PSEUDO_COUNT)
+    noise = np.maximum(noise, _least_noise(sums.squares / np.maximum(sums.counts, 1)))
+    return _rotated(
+        FactorModel(loadings, _triangle(covariances), noise), _full((sums.total / sums.n_rows)[None], k + 1)[0]
+    )
+
+
+def _rotated(model: FactorModel, second: FloatArray) -> FactorModel:
+    """The same model with scores of mean zero and covariance one, and orthogonal loadings."""
+    k = model.n_factors
+    mean = second[:k, k]
+    L = np.linalg.cholesky(second[:k, :k] - np.outer(mean, mean) + 1e-12 * np.trace(second[:k, :k]) / k * np.eye(k))
+    expected = np.mean(_full(_products(model.loadings) + model.covariances, k + 1), axis=0)[:k, :k]
+    sizes, R = np.linalg.eigh(L.T @ expected @ L)
+    kept = np.flatnonzero(sizes > NEGLIGIBLE * np.mean(model.noise))[::-1]
+    kept = kept if len(kept) else np.array([k - 1])
+    change = np.zeros((k + 1, len(kept) + 1))
+    change[:k, :-1] = (L @ R)[:, kept]
+    change[:k, -1], change[k, -1] = mean, 1.0
+    covariances = np.matmul(change.T, np.matmul(_full(model.covariances, k + 1), change))
+    return FactorModel(model.loadings @ change, _triangle(covariances), model.noise)
+
+
+def _products(x: FloatArray) -> FloatArray:
+    """Products of all pairs of columns of x (p, k), shape (p, k (k + 1) / 2)."""
+    a, b = np.triu_indices(x.shape[1])
+    return np.asarray(x[:, a] * x[:, b])
+
+
+def _triangle(matrices: FloatArray) -> FloatArray:
+    """Upper triangles of symmetric matrices (p, k, k)."""
+    a, b = np.triu_indices(matrices.shape[1])
+    return np.asarray(matrices[:, a, b])
+
+
+def _full(triangles: FloatArray, k: int) -> FloatArray:
+    """Symmetric matrices (p, k, k) from their upper triangles."""
+    place = np.zeros((k, k), dtype=np.int64)
+    a, b = np.triu_indices(k)
+    place[a, b] = place[b, a] = np.arange(len(a))
+    return np.asarray(triangles[:, place.reshape(-1)]).reshape(-1, k, k)

@@ -1,0 +1,295 @@
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from curplus.estimators import CURImputer
+from curplus.estimators._scaling import column_moments, column_scale
+from curplus.exceptions import InvalidArgumentError
+
+
+@parametrize_with_checks([CURImputer(), CURImputer(missing_values="unstored"), CURImputer(missing_values=-1)])
+def test_passes_every_check_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def low_rank(n=80, m=12, rank=2, noise=0.05, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, rank)) @ rng.standard_normal((rank, m)) + 3 + noise * rng.standard_normal((n, m))
+    return X, rng.random((n, m)) < 0.2
+
+
+@pytest.fixture
+def table():
+    X, gaps = low_rank()
+    return np.where(gaps, np.nan, X)
+
+
+def rmse(filled, X, at):
+    return float(np.sqrt(np.mean((np.asarray(filled) - X)[at] ** 2)))
+
+
+def quick(**options):
+    return CURImputer(**{"validation_fraction": None} | options)
+
+
+def test_gaps_are_filled_far_better_than_by_means(table):
+    X, gaps = low_rank()
+    filled = quick().fit_transform(table)
+    assert rmse(filled, X, gaps) < 0.15 * rmse(SimpleImputer().fit_transform(table), X, gaps)
+
+
+def test_new_rows_are_filled_from_the_fit():
+    X, gaps = low_rank(n=120)
+    table = np.where(gaps, np.nan, X)
+    new = quick().fit(table[:80]).transform(table[80:])
+    assert rmse(new, X[80:], gaps[80:]) < 0.2 * rmse(SimpleImputer().fit_transform(table), X, gaps)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10_000), n=st.integers(1, 30), m=st.integers(1, 8), share=st.floats(0, 0.9))
+def test_known_values_come_back_bit_for_bit_and_nothing_else_is_left_open(seed, n, m, share):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, m)) * 10.0 ** rng.integers(-6, 6, size=m)
+    X[rng.random((n, m)) < share] = np.nan
+    X[0, 0] = 1.0
+    before = X.copy()
+    imputer = CURImputer(keep_empty_features=True)
+    for filled in (imputer.fit_transform(X), imputer.transform(X)):
+        known = ~np.isnan(X)
+        assert np.array_equal(filled[known], X[known])
+        assert np.isfinite(filled).all()
+    assert np.array_equal(X, before, equal_nan=True)
+
+
+def test_columns_of_very_different_units_do_not_disturb_each_other():
+    X, gaps = low_rank()
+    units = 10.0 ** np.linspace(-6, 6, X.shape[1])
+    filled = quick().fit_transform(np.where(gaps, np.nan, X * units)) / units
+    plain = quick(standardize=True).fit_transform(np.where(gaps, np.nan, X))
+    assert rmse(filled, X, gaps) < 2 * rmse(plain, X, gaps)
+    shifted = quick().fit_transform(np.where(gaps, np.nan, X * units + 1000 * units)) / units - 1000
+    assert rmse(shifted, X, gaps) < 2 * rmse(plain, X, gaps)
+
+
+def test_columns_of_one_unit_are_scaled_only_if_so_said():
+    moments = [column_moments(low_rank()[0] * units) for units in (1.0, 10.0 ** np.linspace(-6, 6, 12))]
+    assert not column_scale(moments[0], "auto").changes
+    assert column_scale(moments[0], True).changes
+    assert column_scale(moments[1], "auto").changes
+    assert not column_scale(moments[1], False).changes
+
+
+def test_a_constant_column_is_filled_with_its_constant(table):
+    table[:, 3] = np.where(np.isnan(table[:, 3]), np.nan, 7.0)
+    for standardize in (True, "auto"):
+        filled = quick(standardize=standardize).fit_transform(table)
+        assert filled[:, 3] == pytest.approx(7, abs=0.2)
+
+
+def test_a_scale_from_few_values_is_that_of_the_others():
+    X, gaps = low_rank(n=200)
+    gaps[2:, 4] = True
+    X[:2, 4] = [3.0, 3.001]
+    scales = column_scale(column_moments(np.where(gaps, np.nan, X)), True).scale
+    assert scales[4] > 0.1 * np.median(scales)
+
+
+def test_rows_of_the_fit_are_filled_alike_by_transform(table):
+    imputer = quick().fit(table)
+    assert np.allclose(imputer.transform(table), quick().fit_transform(table), atol=1e-9)
+
+
+def test_tables_with_fewer_rows_than_columns_are_filled_as_well():
+    X, gaps = low_rank(n=20, m=150)
+    table = np.where(gaps, np.nan, X)
+    imputer = quick()
+    means = rmse(SimpleImputer().fit_transform(table), X, gaps)
+    assert rmse(imputer.fit_transform(table), X, gaps) < 0.15 * means
+    assert rmse(imputer.transform(table), X, gaps) < 0.2 * means
+
+
+def test_tables_with_two_long_sides_are_approximated_from_entries(monkeypatch, table):
+    X, gaps = low_rank()
+    monkeypatch.setattr("curplus.estimators._engine.SHORT", 10)
+    imputer = quick()
+    means = rmse(SimpleImputer().fit_transform(table), X, gaps)
+    assert rmse(imputer.fit_transform(table), X, gaps) < 0.3 * means
+    assert "refinement" in str(imputer.approximation_.report)
+    assert rmse(imputer.transform(table), X, gaps) < 0.3 * means
+
+
+def test_frames_keep_their_index_and_names_if_a_frame_is_asked_for(table):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(table, index=[f"sample{k}" for k in range(80)], columns=[f"gene{k}" for k in range(12)])
+    assert isinstance(quick().fit_transform(frame), np.ndarray)
+    imputer = quick().set_output(transform="pandas")
+    for filled in (imputer.fit_transform(frame), imputer.transform(frame)):
+        assert filled.index.equals(frame.index)
+        assert filled.columns.equals(frame.columns)
+        assert filled.notna().all(axis=None)
+    assert np.array_equal(imputer.fit_transform(frame), quick().fit_transform(table))
+
+
+def test_nullable_columns_and_columns_of_objects_with_numbers_are_taken():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(
+        {
+            "a": pd.array([1, 2, None, 4], dtype="Int64"),
+            "b": [1.5, None, 2.5, 3.5],
+            "c": pd.Series([1, None, 2, 3], dtype=object),
+        }
+    )
+    assert np.isfinite(quick().fit_transform(frame)).all()
+
+
+def test_polars_frames_keep_their_names(table):
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame(table, schema=[f"gene{k}" for k in range(12)]).with_columns(pl.all().fill_nan(None))
+    filled = quick().set_output(transform="polars").fit_transform(frame)
+    assert filled.columns == frame.columns
+    assert np.array_equal(filled.to_numpy(), quick().fit_transform(table))
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_columns_that_are_not_numbers_are_refused_by_name(library):
+    frames = pytest.importorskip(library)
+    frame = frames.DataFrame({"age": [1.0, 2.0], "city": ["Lyon", "Hanoi"], "born": ["a", None]})
+    with pytest.raises(InvalidArgumentError, match=r"not numbers: 'city' .*'born' "):
+        quick().fit(frame)
+    fitted = quick().fit(frames.DataFrame({"age": [1.0, 2.0], "city": [1.0, 2.0], "born": [3.0, 4.0]}))
+    with pytest.raises(InvalidArgumentError, match="'city'"):
+        fitted.transform(frame)
+
+
+@pytest.mark.parametrize("kind", [scipy.sparse.csr_array, scipy.sparse.csc_matrix, scipy.sparse.coo_array])
+def test_what_a_sparse_matrix_does_not_store_is_a_gap_if_so_said(table, kind):
+    i, j = np.nonzero(~np.isnan(table))
+    table[i[0], j[0]] = 0.0  # stored, so it is known
+    matrix = kind((table[i, j], (i, j)), shape=table.shape)
+    imputer = CURImputer(missing_values="unstored")
+    dense = CURImputer()
+    filled = imputer.fit_transform(matrix)
+    assert filled[i[0], j[0]] == 0
+    assert np.allclose(filled, dense.fit_transform(table), atol=1e-6)
+    assert np.allclose(imputer.transform(matrix), dense.transform(table), atol=1e-6)
+    assert np.allclose(imputer.error_, dense.error_, rtol=0.5)
+    with pytest.raises(InvalidArgumentError, match="missing_values='unstored' if they are gaps"):
+        CURImputer().fit(matrix)
+
+
+def test_a_number_can_mark_a_gap(table):
+    marked = np.where(np.isnan(table), -999.0, table)
+    assert np.array_equal(quick(missing_values=-999).fit_transform(marked), quick().fit_transform(table))
+    counts = np.array([[1, 2, 3], [2, -1, 6], [3, 6, 9], [4, 8, -1]])
+    filled = quick(missing_values=-1).fit_transform(counts)
+    assert filled[1, 1] == pytest.approx(4, abs=1)
+    with pytest.raises(InvalidArgumentError, match="missing_values='x' is no number"):
+        quick(missing_values="x").fit(table)
+
+
+@pytest.mark.filterwarnings("ignore:Skipping features")
+@pytest.mark.parametrize("keep", [False, True])
+def test_empty_columns_are_left_out_or_zero_as_in_scikit_learn(table, keep):
+    table[:, 5] = np.nan
+    options = {"keep_empty_features": keep, "add_indicator": True}
+    imputer, theirs = quick(**options).fit(table), SimpleImputer(**options).fit(table)
+    filled, expected = imputer.transform(table), theirs.transform(table)
+    assert filled.shape == expected.shape
+    assert list(imputer.get_feature_names_out()) == list(theirs.get_feature_names_out())
+    assert np.array_equal(filled[:, -12:], expected[:, -12:])
+    assert np.array_equal(imputer.fit_transform(table)[:, -12:], expected[:, -12:])
+    if keep:
+        assert not filled[:, 5].any()
+
+
+def test_an_empty_row_gets_about_the_mean_row(table):
+    imputer = quick().fit(table)
+    filled = imputer.transform(np.full((1, 12), np.nan))[0]
+    spread = np.nanstd(table, axis=0)
+    assert np.all(np.abs(filled - np.nanmean(table, axis=0)) < 0.4 * spread)
+    table[7] = np.nan
+    filled = quick().fit_transform(table)[7]
+    assert np.all(np.abs(filled - np.nanmean(table, axis=0)) < spread)
+
+
+def test_filled_values_stay_within_their_limits(table):
+    high = np.linspace(3, 4, 12)
+    filled = quick(min_value=2.9, max_value=high).fit_transform(table)
+    gaps = np.isnan(table)
+    assert filled[gaps].min() >= 2.9
+    assert np.all((filled <= high) | ~gaps)
+    assert np.array_equal(filled[~gaps], table[~gaps])
+    with pytest.raises(InvalidArgumentError, match=r"min_value has shape \(3,\) but X has 12"):
+        quick(min_value=[1, 2, 3]).fit(table)
+    with pytest.raises(InvalidArgumentError, match=r"min_value=5 is not below max_value=3 \(feature 0\)"):
+        quick(min_value=5, max_value=high).fit(table)
+
+
+def test_the_error_of_each_column_is_told_in_its_unit():
+    X, gaps = low_rank(n=400, noise=0.3)
+    units = 10.0 ** np.linspace(-3, 3, X.shape[1])
+    imputer = CURImputer()
+    filled = imputer.fit_transform(np.where(gaps, np.nan, X * units))
+    true = np.sqrt(np.mean(np.where(gaps, filled / units - X, 0) ** 2, axis=0) / np.mean(gaps, axis=0))
+    assert imputer.error_ / units == pytest.approx(true, rel=0.6)
+    assert np.mean(imputer.error_ / units) == pytest.approx(np.mean(true), rel=0.15)
+
+
+def test_the_error_against_rank_is_least_near_the_rank_of_the_table(table):
+    path = CURImputer().fit(table).error_path_
+    assert path.rank[0] == 1
+    assert 2 <= path.best_rank <= 4
+    assert path.error[path.best_rank - 1] < 0.5 * path.error_of_means
+    assert path.error_of_means == pytest.approx(1, abs=0.3)
+    assert path.n_hidden == pytest.approx(0.1 * np.count_nonzero(~np.isnan(table)), abs=12)
+
+
+def test_without_a_validation_fraction_there_is_no_error(table):
+    imputer = quick().fit(table)
+    assert imputer.error_ is None
+    assert imputer.error_path_ is None
+
+
+def test_single_precision_stays_single(table):
+    single = table.astype(np.float32)
+    filled = quick().fit_transform(single)
+    assert filled.dtype == np.float32
+    assert np.allclose(filled, quick().fit_transform(table), atol=0.05)
+
+
+def test_works_in_a_pipeline(table):
+    assert np.isfinite(make_pipeline(StandardScaler(), quick(), StandardScaler()).fit_transform(table)).all()
+
+
+def test_more_components_than_asked_for_are_not_used(table):
+    assert quick(n_components=1).fit(table).n_components_ == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_components": 13}, "n_components=13 but the matrix has only 12"),
+        ({"n_components": 0}, "n_components=0 is too small"),
+        ({"validation_fraction": 1.5}, "validation_fraction=1.5 is not a share"),
+        ({"standardize": "always"}, "standardize='always' is unknown"),
+    ],
+)
+def test_settings_that_cannot_work_are_refused(table, options, message):
+    with pytest.raises(InvalidArgumentError, match=message):
+        CURImputer(**options).fit(table)
+
+
+def test_a_table_of_which_nothing_is_known_is_refused():
+    with pytest.raises(InvalidArgumentError, match="every cell is a gap"):
+        quick().fit(np.full((4, 3), np.nan))
+
+
+def test_every_kind_of_random_state_is_taken(table):
+    for state in (None, 0, np.random.default_rng(0), np.random.RandomState(0)):
+        assert np.isfinite(CURImputer(random_state=state).fit_transform(table)).all()
