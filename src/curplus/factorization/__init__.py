@@ -4,7 +4,20 @@ from .basis import Basis, leading_basis
 from .core import Core
 from .cur_form import SVD, CURForm
 from .factorization import Factorization
+from .importance import Importance, Merits
 from .provenance import Provenance
 from .report import Fact, FitReport
 
-__all__ = ["SVD", "Basis", "CURForm", "Core", "Fact", "Factorization", "FitReport", "Provenance", "leading_basis"]
+__all__ = [
+    "SVD",
+    "Basis",
+    "CURForm",
+    "Core",
+    "Fact",
+    "Factorization",
+    "FitReport",
+    "Importance",
+    "Merits",
+    "Provenance",
+    "leading_basis",
+]

@@ -18,7 +18,7 @@ from ..._arrays import array_namespace, float64, harmless_unit, to_device, to_nu
 from ..._typing import IndexVector, RandomState
 from ..._validation import random_generator
 from ...exceptions import InvalidArgumentError
-from ...factorization import Factorization, Provenance, leading_basis
+from ...factorization import Factorization, FitReport, Provenance, leading_basis
 from ...observation import Observation
 from ...observation.checks import check_observation
 from ...observation.holdout import split_entries
@@ -26,6 +26,7 @@ from .als import alternate, measurements, solve_rows
 from .assemble import assemble, leading_part
 from .correction import corrected
 from .evidence import KEPT, squared_errors, standard_errors
+from .in_span import check_form, in_span
 from .nuclear import chosen_threshold, low_rank_part, thresholds
 from .offsets import Offsets, additive_model
 from .rank import choose_rank
@@ -38,7 +39,9 @@ HOLDOUT = 0.1  # share of the entries that is set aside to check
 MOST_CHECKED = 1500  # enough to tell the error of a benign fit to 4 %, and too few to be missed by it
 
 
-def approximate(observation: Observation, rank: int | None = None, *, rng: RandomState = 0) -> Factorization:
+def approximate(
+    observation: Observation, rank: int | None = None, *, form: str = "free", rng: RandomState = 0
+) -> Factorization:
     r"""Best low-rank approximation we know how to make from sampled rows, columns and entries.
 
     Parameters
@@ -48,14 +51,17 @@ def approximate(observation: Observation, rank: int | None = None, *, rng: Rando
     rank : int, optional
         Rank of the approximation; if left out, chosen from the singular values of the sampled rows and columns, or by
         entries left out in turn where there are none.
+    form : {"free", "cur"}, default "free"
+        ``"cur"`` makes the approximation of the sampled columns and rows, so that it has a C U R form: the matrix
+        nearest to the free answer in their span. It needs both columns and rows.
     rng : None, int or numpy.random.Generator, default 0
         Decides which entries are set aside to check the approximation.
 
     Returns
     -------
     Factorization
-        ``report`` says what was chosen and why; ``held_out`` which entries the fit did not use. It is not confined to
-        the span of the sampled rows and columns, so it has no C U R form.
+        ``report`` says what was chosen and why; ``held_out`` which entries the fit did not use. The free form is not
+        confined to the span of the sampled rows and columns, so it has no C U R form.
 
     Notes
     -----
@@ -87,7 +93,7 @@ def approximate(observation: Observation, rank: int | None = None, *, rng: Rando
     >>> print(approx.report.verdict)
     unverifiable: it fits what was read, and nothing is left to check it with
     """
-    return CrossApproximation(rank).fit(observation, rng=rng)
+    return CrossApproximation(rank, form).fit(observation, rng=rng)
 
 
 @dataclass(frozen=True)
@@ -95,11 +101,13 @@ class CrossApproximation:
     """The method :func:`curplus.approximate`, with its options."""
 
     rank: int | None = None
+    form: str = "free"
     sees_whole_matrix: ClassVar[bool] = False
 
     def fit(self, observation: Observation, *, rng: RandomState = 0) -> Factorization:
         """The approximation."""
         _check_not_empty(check_observation(observation))
+        form = check_form(self.form, observation)
         if observation.n_rows and not observation.n_columns:
             turned = self.fit(observation.T, rng=rng).T
             return replace(turned, provenance=replace(turned.provenance, method=CrossApproximation(turned.rank)))
@@ -110,6 +118,8 @@ class CrossApproximation:
         build = _from_rows_and_columns if sample.n_rows else _from_columns if sample.n_columns else _from_values
         start = build(sample, rank.rank, use, check)
         answer, refinement_z = _refined(start.approximation, sample, use, check)
+        span = in_span(answer, observation) if form == "cur" else None
+        answer = answer if span is None else span.approximation
         used = start.used_entries or refinement_z > KEPT
         held_out = check if used else np.sort(np.concatenate([use, check]))
         report = fit_report(
@@ -121,7 +131,8 @@ class CrossApproximation:
             refinement_z=refinement_z,
             held_out=sample.entries.take(held_out),
         )
-        method = CrossApproximation(max(answer.rank, 1))
+        report = report if span is None else FitReport((*report.facts, *span.facts))
+        method = replace(self, rank=max(answer.rank, 1))
         provenance = Provenance(method, held_out, observation.fingerprint, report)
         return _finished(answer, observation, unit, provenance)
 
