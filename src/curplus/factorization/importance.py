@@ -102,33 +102,37 @@ def merits(sample: Matrix, directions: Matrix, index: IndexVector, names: Names)
     return Merits(np.asarray(index)[order], np.asarray(names)[order], alone[order] / total, gain / total)
 
 
-def _greedy(E: FloatArray, F: FloatArray) -> tuple[IndexVector, FloatArray, FloatArray]:
-    """Columns of E in the order in which each explains most of F; what each adds, and, in their own order, alone.
+def _greedy(A: FloatArray, F: FloatArray) -> tuple[IndexVector, FloatArray, FloatArray]:
+    """Columns of A in the order in which each explains most of F; what each adds, and, in their own order, alone.
 
-    Once a column is taken, its direction is taken out of the others. Those that are spanned come last and add nothing.
+    Residuals are not stored: with q the next basis vector, their sizes and products with F follow from ``q @ A``.
+    Columns that those before them span come last and add nothing.
     """
-    E, along = E.copy(), F.T @ E
-    sizes = np.sum(E**2, axis=0)
-    floor = SPENT * sizes
-    alone = np.divide(np.sum(along**2, axis=0), sizes, out=np.zeros(len(sizes)), where=sizes > 0)
+    d = A.shape[1]
+    along, sizes = F.T @ A, np.sum(A**2, axis=0)
+    floor, free = SPENT * sizes, np.ones(d, dtype=bool)
+    alone = np.divide(np.sum(along**2, axis=0), sizes, out=np.zeros(d), where=sizes > 0)
+    basis = np.empty((len(A), min(A.shape)))
     order: list[int] = []
-    gain = np.zeros(len(sizes))
-    for k in range(len(sizes)):
-        left = sizes > floor
-        left[order] = False
-        if not left.any():
-            break
-        scores = np.divide(np.sum(along**2, axis=0), sizes, out=np.full(len(sizes), -1.0), where=left)
+    gain = np.zeros(d)
+    while len(order) < basis.shape[1] and (left := free & (sizes > floor)).any():
+        k = len(order)
+        scores = np.divide(np.sum(along**2, axis=0), sizes, out=np.full(d, -1.0), where=left)
         best = int(np.argmax(scores))
+        basis[:, k] = _residual(A[:, best], basis[:, :k])
+        shares, toward = basis[:, k] @ A, F.T @ basis[:, k]
+        gain[k] = float(toward @ toward)
+        sizes, along = sizes - shares**2, along - np.outer(toward, shares)
+        free[best] = False
         order.append(best)
-        gain[k] = scores[best]
-        q = E[:, best] / np.sqrt(sizes[best])
-        shares = q @ E
-        E -= np.outer(q, shares)
-        along -= np.outer(along[:, best] / np.sqrt(sizes[best]), shares)
-        sizes = np.sum(E**2, axis=0)
-    rest = np.setdiff1d(np.arange(len(gain)), order)
-    return np.concatenate([np.asarray(order, dtype=np.int64), rest]), gain, alone
+    return np.concatenate([np.asarray(order, dtype=np.int64), np.flatnonzero(free)]), gain, alone
+
+
+def _residual(a: FloatArray, basis: FloatArray) -> FloatArray:
+    """What a column adds to the span of a basis, of length 1; twice, for orthogonality to rounding."""
+    for _ in range(2):
+        a = a - basis @ (basis.T @ a)
+    return a / np.linalg.norm(a)
 
 
 def _as_text(kind: str, picks: Merits, most: int = 10) -> str:
