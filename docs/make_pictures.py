@@ -9,9 +9,10 @@ from pathlib import Path
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.datasets import load_breast_cancer
 
 import curplus
-from curplus.plotting import plot_observation
+from curplus.plotting import plot_importance, plot_observation
 
 FOLDER = Path(__file__).parent / "_static"
 RANK, N_COLUMNS, N_ROWS, N_ENTRIES, SEED = 6, 8, 8, 150, 9
@@ -109,6 +110,19 @@ def draw_steps(M, seen, approx, options):
     return figure
 
 
+def draw_importance():
+    """The order of merit of the guide's page on the C U R form."""
+    cells = load_breast_cancer(as_frame=True).data
+    cells = (cells - cells.mean()) / cells.std()
+    seen = curplus.acquire(cells, n_columns=10, n_rows=100, n_entries=0, rng=0)
+    return plot_importance(curplus.approximate(seen, rank=5, form="cur").importance())
+
+
+def save(figure, name):
+    figure.savefig(FOLDER / f"{name}.png", metadata={"Software": None})
+    plt.close(figure)
+
+
 def main():
     mpl.rcParams.update({"font.family": "DejaVu Sans", "savefig.dpi": 130})
     M = three_waves(240, 320)
@@ -117,9 +131,8 @@ def main():
     limit = np.abs(M).max()
     options = {"cmap": COLOURS, "vmin": -limit, "vmax": limit}
     for name, draw in (("idea", draw_idea), ("steps", draw_steps)):
-        figure = draw(M, seen, approx, options)
-        figure.savefig(FOLDER / f"{name}.png", metadata={"Software": None})
-        plt.close(figure)
+        save(draw(M, seen, approx, options), name)
+    save(draw_importance(), "importance")
 
 
 if __name__ == "__main__":

@@ -370,6 +370,16 @@ def test_new_rows_and_columns_are_completed_in_every_library(matrix, library, cr
     assert close(on_the_host, filled, library.digits)
 
 
+def test_the_cur_form_of_the_recommended_answer_is_the_same_in_every_library(matrix, library):
+    answer, expected = (
+        curplus.approximate(observed(x, 12, 15, 900), 4, form="cur") for x in (library.put(matrix), matrix)
+    )
+    check_answer(answer, expected, library)
+    C, U, R, *_ = answer.cur()
+    assert all(library.holds(x) for x in (C, U, R))
+    assert close(C @ U @ R, expected.to_array(), library.digits)
+
+
 @pytest.mark.parametrize("rank", [3, None])
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_a_matrix_of_lower_rank_than_asked_for_is_approximated_in_every_library(low_rank, library, sample, rank):

@@ -55,6 +55,19 @@ def test_the_error_of_an_imputer_is_drawn_against_the_rank():
     assert plotting.plot_error_path(path, ax=ax) is ax
 
 
+def test_the_order_of_merit_is_drawn_from_the_top(rng):
+    M = rng.standard_normal((30, 4)) @ rng.standard_normal((4, 20))
+    seen = curplus.observe(M, n_columns=8, n_rows=3, n_entries=0, rng=0)
+    importance = curplus.approximate(seen, 3, form="cur").importance()
+    figure = plotting.plot_importance(importance, most=5)
+    columns, rows = figure.axes
+    assert [label.get_text() for label in columns.get_yticklabels()] == [str(j) for j in importance.columns.names[:5]]
+    assert columns.get_title() == "5 of 8 sampled columns"
+    assert rows.get_title() == "3 of 3 sampled rows"
+    assert np.array_equal(columns.get_lines()[0].get_xdata(), importance.columns.explained[:5])
+    assert columns.get_ylim() == (4.5, -0.5)
+
+
 def test_a_missing_extra_names_itself(monkeypatch, rng):
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.pyplot", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'curplus\[plot\]'"):

@@ -1,7 +1,8 @@
-"""What the estimators share: read parts of X, approximate it, and project on its right singular vectors."""
+"""What the estimators share: read parts of X, approximate it, and project on its leading directions."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -14,12 +15,13 @@ from .._validation import check_count
 from ..factorization import Factorization
 from ..observation import Observation, SampleCounts, default_counts
 from ..observation.plan import DEFAULT_RANK
+from .components import Components
 
 __all__ = ["SampledTransformer"]
 
 
 class SampledTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """What the estimators share: read parts of X, approximate it, and project on its right singular vectors."""
+    """What the estimators share: read parts of X, approximate it, and project on its leading directions."""
 
     n_components: int | None
     n_columns: int | None
@@ -54,14 +56,28 @@ class SampledTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         asked = zip((self.n_columns, self.n_rows, self.n_entries), default_counts((n, m), rank), strict=True)
         counts = SampleCounts(*(default if count is None else count for count, default in asked))
         observation = self._read(X, counts)
-        self.approximation_ = self._approximate(observation, rank)
-        U, self.singular_values_, Vt = self.approximation_.svd()
-        self.components_ = svd_flip(U, Vt, u_based_decision=False)[1]
-        self.column_index_: IndexVector = observation.column_index
-        self.row_index_: IndexVector = observation.row_index
+        self.approximation_ = self._named(self._approximate(observation, rank))
+        s, vectors = self._components(observation, rank)
+        self.singular_values_ = s.astype(X.dtype, copy=False)
+        self.components_ = vectors.astype(X.dtype, copy=False)
+        self._remember_picks(observation)
         names = getattr(self, "feature_names_in_", np.arange(m))
         self.column_names_: Names = names[self.column_index_]
         return self
+
+    def _named(self, approximation: Factorization) -> Factorization:
+        """The approximation with the names of the features, where there are any."""
+        names = getattr(self, "feature_names_in_", None)
+        return approximation if names is None else replace(approximation, column_names=np.asarray(names, dtype=str))
+
+    def _components(self, _observation: Observation, _rank: int) -> Components:
+        """Directions of the samples: the right singular vectors of the approximation."""
+        U, s, Vt = self.approximation_.svd()
+        return Components(s, svd_flip(U, Vt, u_based_decision=False)[1])
+
+    def _remember_picks(self, observation: Observation) -> None:
+        self.column_index_: IndexVector = observation.column_index
+        self.row_index_: IndexVector = observation.row_index
 
     def transform(self, X: Any) -> Matrix:
         """Coordinates of new samples in the learnt components.

@@ -16,7 +16,7 @@ from .._typing import FloatArray
 from ..factorization import Fact, Factorization, FitReport, FittedModel, Provenance
 from ..methods import approximate
 from ..methods.approximate.assemble import leading_part
-from ..methods.factor_model import FactorModel, Table, fit_factor_model
+from ..methods.approximate.factor_model import FactorModel, Table, fit_factor_model
 from ..observation import Observation
 from ._scaling import ColumnScale, column_moments, column_scale
 from ._tables import dense_with_gaps, known_cells

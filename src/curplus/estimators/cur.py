@@ -1,4 +1,4 @@
-"""The recommended transformer: it chooses rows, columns and entries, and uses everything that was read."""
+"""The recommended transformer: it chooses what to read, and says which features and samples matter."""
 
 from __future__ import annotations
 
@@ -12,16 +12,19 @@ from ..factorization import Factorization
 from ..methods import approximate
 from ..observation import Observation, SampleCounts
 from ._base import SampledTransformer
+from .components import Components, mean_components, read_samples_then_features
 
 __all__ = ["CUR"]
 
 
 class CUR(SampledTransformer):
-    r"""Dimension reduction from a few samples, features and scattered entries that are chosen: the recommended one.
+    r"""Dimension reduction from a few samples, features and scattered entries: the recommended one.
 
-    Fitting reads ``n_columns`` features, ``n_rows`` samples and ``n_entries`` single values of X, chosen in rounds by
-    :func:`curplus.acquire`, and nothing else. The components are the right singular vectors of the approximation
-    by :func:`curplus.approximate`.
+    Fitting reads ``n_rows`` samples, ``n_columns`` features and ``n_entries`` single values of X, and nothing else.
+    The samples are drawn uniformly, the features are chosen by what these samples show. The training data are
+    approximated by :func:`curplus.approximate`, as C U R: features and samples that were read, with a small matrix
+    between them. The components are the leading directions of the free approximation and of the samples that were
+    read, taken together.
 
     Parameters
     ----------
@@ -31,21 +34,29 @@ class CUR(SampledTransformer):
         How many features and samples to read whole; by default ``5 * n_components`` each, or all there are.
     n_entries : int, optional
         How many scattered entries to read; by default ``20 * n_components**2``, or all there are.
+    form : {"cur", "free"}, default "cur"
+        Whether the approximation is made of the features and samples that were read. A free one is a little closer to
+        X, and has neither C, U, R nor an order of merit. The components do not depend on it.
     strategy : str, default "auto"
-        How to choose what to read: a name that :func:`curplus.acquire` knows.
+        How to choose what to read: ``"auto"`` as above, or another name that :func:`curplus.acquire` knows, which then
+        chooses both samples and features. Components of chosen samples are those of the approximation alone.
     random_state : None, int, numpy.random.Generator or numpy.random.RandomState
         Seed of the draw.
 
     Attributes
     ----------
     approximation_ : Factorization
-        The approximation of the training matrix, with a report of what was chosen and why.
+        The approximation of the training matrix, with a report of what was chosen and why. Its function ``cur()``
+        gives C, U and R.
+    importance_ : Importance
+        How much of the approximation each of the features (columns) and samples (rows) that were read explains, in
+        their order of merit; only with ``form="cur"``.
     components_ : array of shape (k, n_features)
-        Orthonormal right singular vectors; k is ``n_components``, or less if the samples span less.
+        Orthonormal directions; k is ``n_components``, or less if the samples span less.
     singular_values_ : array of shape (k,)
-        Singular values of the approximation.
+        Estimates of the singular values of X.
     column_index_, row_index_ : array
-        Which features and samples were read whole.
+        Which features and samples were read whole: in their order of merit, or with ``form="free"`` as they were read.
     column_names_ : array
         Names of those features, or their positions if X has no feature names.
     n_features_in_ : int
@@ -61,6 +72,9 @@ class CUR(SampledTransformer):
     >>> model = CUR(n_components=10, random_state=0).fit(X)
     >>> model.transform(X).shape
     (1797, 10)
+    >>> C, U, R, *_ = model.approximation_.cur()
+    >>> C.shape, U.shape, R.shape
+    ((1797, 50), (50, 50), (50, 64))
     """
 
     def __init__(
@@ -70,6 +84,7 @@ class CUR(SampledTransformer):
         n_columns: int | None = None,
         n_rows: int | None = None,
         n_entries: int | None = None,
+        form: str = "cur",
         strategy: str = "auto",
         random_state: RandomState | np.random.RandomState = None,
     ) -> None:
@@ -77,11 +92,25 @@ class CUR(SampledTransformer):
         self.n_columns = n_columns
         self.n_rows = n_rows
         self.n_entries = n_entries
+        self.form = form
         self.strategy = strategy
         self.random_state = random_state
 
     def _read(self, X: Any, counts: SampleCounts) -> Observation:
+        if self.strategy == "auto" and counts.n_rows:
+            return read_samples_then_features(X, counts, self._seed())
         return acquire(X, **counts._asdict(), strategy=self.strategy, rng=self._seed())
 
     def _approximate(self, observation: Observation, rank: int) -> Factorization:
-        return approximate(observation, rank)
+        return approximate(observation, rank, form=self.form)
+
+    def _components(self, observation: Observation, rank: int) -> Components:
+        free = self.approximation_ if self.form == "free" else approximate(observation, rank)
+        return mean_components(free, observation, rank)
+
+    def _remember_picks(self, observation: Observation) -> None:
+        super()._remember_picks(observation)
+        if self.form == "cur":
+            self.importance_ = self.approximation_.importance()
+            self.column_index_ = self.importance_.columns.index
+            self.row_index_ = self.importance_.rows.index

@@ -5,6 +5,7 @@ from .core import Core
 from .cur_form import SVD, CURForm
 from .factorization import Factorization
 from .fitted_model import FittedModel
+from .importance import Importance, Merits
 from .provenance import Provenance
 from .report import Fact, FitReport
 
@@ -17,6 +18,8 @@ __all__ = [
     "Factorization",
     "FitReport",
     "FittedModel",
+    "Importance",
+    "Merits",
     "Provenance",
     "leading_basis",
 ]

@@ -33,8 +33,9 @@ from .basis import Basis
 from .core import Core
 from .cur_form import SVD, CURForm
 from .fitted_model import FittedModel
-from .new_rows import Limits, complete_columns, complete_rows
 from .frame import filled_frame
+from .importance import Importance, merits
+from .new_rows import Limits, complete_columns, complete_rows
 from .provenance import Provenance, method_record
 from .report import Fact, FitReport, facts_as_html
 from .tables import check_limits
@@ -262,10 +263,30 @@ class Factorization:
         if left.coefficients is None or right.coefficients is None or right.sample is None:
             raise SpanError(
                 "this approximation does not lie in the span of the sampled columns and rows, so it has no C U R form. "
-                "Use .svd(), or ask cur_plus for an approximation that has one."
+                'Use .svd(), or approximate(observation, rank, form="cur") for an approximation that has one.'
             )
         U = left.coefficients @ self.core.Z @ right.coefficients.T
         return CURForm(left.sample, U, right.sample.T, self.column_index, self.row_index)
+
+    def importance(self) -> Importance:
+        r"""How much of the approximation each of the sampled columns and rows explains, in their order of merit.
+
+        .. math:: \text{gain}_k = \frac{\|P_k \hat M\|_F^2 - \|P_{k-1} \hat M\|_F^2}{\|\hat M\|_F^2}
+
+        with :math:`P_k` the projector on the first k columns of the order; each column is the one with the largest
+        gain at its place. Rows likewise.
+
+        Raises
+        ------
+        SpanError
+            If the approximation is not a combination of the sampled columns and rows.
+        """
+        C, _, R, column_index, row_index = self.cur()
+        U, s, Vt = self.svd()
+        return Importance(
+            columns=merits(C, U * s, column_index, self.sampled_column_names),
+            rows=merits(R.T, Vt.T * s, row_index, self.sampled_row_names),
+        )
 
     @property
     def column_index(self) -> IndexVector:

@@ -281,6 +281,10 @@ class Observation(FromTable, Fillable):
         """The same observation of the transposed matrix."""
         return self._replaced(**turned_fields(self))
 
+    def with_lines(self, columns: Matrix, rows: Matrix) -> Observation:
+        """The same observation with other values in its columns and rows, all of them known."""
+        return self._replaced(columns=columns, rows=rows, gaps=False)
+
     def divide(self, unit: float) -> Observation:
         """The same observation in other units."""
         if unit == 1:

@@ -25,7 +25,7 @@ from ...observation import Observation
 from .prediction import Prediction
 from .rank import exact_rank
 
-__all__ = ["assemble", "leading_part"]
+__all__ = ["assemble", "leading_part", "mean_of"]
 
 
 def assemble(observation: Observation, prediction: Prediction, rank: int | None = None) -> Factorization:
@@ -75,6 +75,16 @@ def leading_part(left: Matrix, right: Matrix, rank: int) -> Factorization:
     rank = min(rank, s.shape[0])
     core = Core(_diagonal(s[:rank]), "approximate")
     return Factorization(Basis(Ql @ P[:, :rank]), core, Basis(Qr @ Qt[:rank, :].T))
+
+
+def mean_of(first: Factorization, second: Factorization) -> Factorization:
+    """The mean of two approximations whose cores are diagonal."""
+    xp = array_namespace(first.core.Z)
+    left, right = (
+        xp.concat([float64(getattr(x, side).vectors) for x in (first, second)], axis=1) for side in ("left", "right")
+    )
+    sizes = np.concatenate([to_numpy(x.core.Z).diagonal() / 2 for x in (first, second)])
+    return leading_part(left * to_device(sizes, left), right, len(sizes))
 
 
 def _diagonal(s: Matrix) -> Matrix:

@@ -116,4 +116,4 @@ def _expected_noise(entries: Entries, by_rows: SparseSums, left: Normal, right: 
         uncertain += float(np.sum(twice * of_rows(part) * own.second_moments(a, b)))
         uncertain -= float(np.sum(twice * exact(part) * column_products(own.mean, a, b)))
     fitted = _noise(entries, Factors(left.mean, right.mean))
-    return fitted + max(uncertain, 0.0) / float(np.sum(entries.weights))
+    return fitted + max(uncertain, 0.0) / float(np.sum(np.asarray(entries.weights)))

@@ -7,54 +7,45 @@ import math
 import numpy as np
 
 from ...factorization import Fact, Factorization, FitReport
-from ...observation import Entries
-from .evidence import KEPT, squared_errors, standard_errors
+from .entry_offsets import KEPT as KEPT_OFFSETS
+from .evidence import KEPT, KEPT_OF_SEVERAL
 from .offsets import Offsets
 from .rank import ASKED_FOR, RankChoice
 from .skeleton import Skeleton
+from .start import Start
+from .verdict import Verdict
 
 __all__ = ["fit_report"]
 
-PREDICTED = 0.99  # more than this share of the squares of left-out rows and columns is as good as all
 BETTER = "standard errors better on entries set aside"
 RELATIVE = "of the largest squared singular value"
 
 
 def fit_report(
-    approximation: Factorization,
-    rank: RankChoice,
-    skeleton: Skeleton | None,
-    *,
-    offsets: Offsets | None,
-    correction_z: float,
-    offsets_z: float,
-    refinement_z: float,
-    held_out: Entries,
+    approximation: Factorization, rank: RankChoice, start: Start, verdict: Verdict, *, refinement_z: float
 ) -> FitReport:
-    """The facts of a fit; ``held_out`` are the entries that it did not use."""
-    none = np.empty((0, 0))
+    """The facts of a fit."""
+    skeleton, none = start.skeleton, np.empty((0, 0))
     skeleton = Skeleton(none, none, "", math.nan, math.nan) if skeleton is None else skeleton
-    against_zero = math.nan
-    if len(held_out) > 1:
-        zero, now = squared_errors(None, held_out), squared_errors(approximation, held_out)
-        against_zero = standard_errors(zero, now, held_out.fit_weights)
     why = rank.reason
     if approximation.rank < rank.rank and rank.reason == ASKED_FOR:
         why = f"{rank.rank} was {why}, but what was read has no more directions"
     return FitReport(
         (
             Fact("rank", approximation.rank, reason=why, axis=rank.axis),
-            *_offset_facts(offsets),
+            Fact("model", start.by or None),
+            *_offset_facts(start.offsets),
             Fact("first_guess", skeleton.frame or None),
             Fact("ridge", skeleton.ridge, unit=RELATIVE),
             Fact("intersection_condition", skeleton.condition, "condition of the intersection"),
             Fact("left_out_error", skeleton.left_out_error, "left-out rows and columns", "of the squares unpredicted"),
-            Fact("offsets_z", offsets_z, "offsets for the entries", BETTER, _outcome(offsets_z)),
-            Fact("correction_z", correction_z, "core for the entries", BETTER, _outcome(correction_z)),
-            Fact("refinement_z", refinement_z, "refinement", BETTER, _outcome(refinement_z)),
+            _tried("offsets_z", "offsets for the entries", start.offsets_z, KEPT_OFFSETS),
+            _tried("correction_z", "core for the entries", start.correction_z, KEPT_OF_SEVERAL),
+            _tried("refinement_z", "refinement", refinement_z, KEPT),
             Fact("refined", refinement_z > KEPT, "refined by alternating least squares"),
-            Fact("against_zero_z", against_zero, "against the zero matrix", BETTER, is_judgement=True),
-            Fact("verdict", _verdict(against_zero, skeleton.left_out_error, len(held_out)), is_judgement=True),
+            Fact("against_zero_z", verdict.against_zero, "against the zero matrix", BETTER, is_judgement=True),
+            Fact("against_means_z", verdict.against_means, "against row and column means", BETTER, is_judgement=True),
+            Fact("verdict", verdict.text, is_judgement=True),
         )
     )
 
@@ -75,17 +66,7 @@ def _offset_facts(offsets: Offsets | None) -> tuple[Fact, ...]:
     )
 
 
-def _outcome(z: float) -> str:
-    if math.isnan(z):
-        return "not tried: too few entries"
-    return "kept" if z > KEPT else "not kept"
-
-
-def _verdict(against_zero: float, left_out_error: float, n_held_out: int) -> str:
-    if against_zero > KEPT:
-        return f"better than no answer on {n_held_out} entries it did not see, by {against_zero:.1f} standard errors"
-    if left_out_error < PREDICTED:
-        return f"left-out rows and columns are predicted to {1 - left_out_error:.1%} of their squares"
-    if math.isnan(left_out_error) and not n_held_out:
-        return "unverifiable: it fits what was read, and nothing is left to check it with"
-    return "outside the sampled rows and columns, there is no evidence that it is better than zero"
+def _tried(name: str, label: str, z: float, least: float) -> Fact:
+    """A change that is kept if it predicts better by more than so many standard errors."""
+    outcome = "not tried: too few entries" if math.isnan(z) else "kept" if z > least else "not kept"
+    return Fact(name, z, label, BETTER, outcome)

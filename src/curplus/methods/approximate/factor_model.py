@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._typing import FloatArray, IndexVector
+from ..._typing import FloatArray, IndexVector
 
 __all__ = ["FactorModel", "Table", "fit_factor_model"]
 

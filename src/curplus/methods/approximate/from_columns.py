@@ -1,0 +1,56 @@
+"""From sampled columns without rows: their leading subspace, and a fit of the other side to entries."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..._arrays import array_namespace, float64, to_numpy
+from ..._typing import IndexVector
+from ...factorization import Factorization, leading_basis
+from ...observation import Observation
+from .als import measurements, solve_rows
+from .assemble import assemble
+from .evidence import FEWEST, squared_errors
+from .from_values import affordable, from_values
+from .held_rows import complete_matrix
+from .prediction import Prediction
+from .rank import choose_rank
+from .start import Start
+
+__all__ = ["from_all_columns", "from_columns"]
+
+
+def from_all_columns(sample: Observation, rank: int | None) -> Start:
+    """Every column is known: the leading part of them, and how others would be predicted from part of their values."""
+    choice = choose_rank(sample, rank)
+    answer, model = complete_matrix(sample.columns, choice.rank)
+    return Start(answer, choice, used_entries=False, model=model)
+
+
+def from_columns(
+    sample: Observation, rank: int | None, offsets: str | bool, use: IndexVector, check: IndexVector
+) -> Start:
+    """The subspace of the columns, or all values taken as scattered, whichever predicts entries set aside better."""
+    choice = choose_rank(sample, rank)
+    by_subspace = Start(_other_side(sample, choice.rank, use), choice)
+    if len(check) < FEWEST or not affordable(sample):
+        return by_subspace
+    scattered = from_values(sample, rank, offsets, use, check)
+    at = sample.entries.take(check)
+    errors = [np.mean(at.fit_weights * squared_errors(start.approximation, at)) for start in (by_subspace, scattered)]
+    return by_subspace if errors[0] <= errors[1] else scattered
+
+
+def _other_side(sample: Observation, rank: int, use: IndexVector) -> Factorization:
+    """The columns' leading subspace, and rows of the other factor fitted to what was read of each column."""
+    basis = leading_basis(sample.columns, rank)
+    xp = array_namespace(basis.vectors)
+    known = sample.columns.T @ basis.vectors
+    explained = xp.sum(known**2)
+    noise = max(float(xp.sum(sample.columns**2) - explained), 0.0) / math.prod(sample.columns.shape)
+    signal = max(float(explained) / max(math.prod(known.shape), 1), np.finfo(float).tiny)
+    V = solve_rows(measurements(sample, use).T, float64(basis.vectors), max(noise / signal, 1e-12 / sample.shape[0]))
+    mixing = to_numpy(float64(basis.coefficients))
+    return assemble(sample, Prediction(float64(sample.columns), mixing, V), rank)

@@ -1,0 +1,57 @@
+"""From sampled rows and columns: predict the rest, correct it by the entries, put what was read in its place."""
+
+from __future__ import annotations
+
+import math
+
+from ..._typing import IndexVector
+from ...factorization import Factorization
+from ...observation import Observation
+from .assemble import assemble
+from .correction import corrected
+from .entry_offsets import with_entry_offsets
+from .evidence import FEWEST
+from .rank import RankChoice, choose_rank
+from .rank_evidence import predictive_rank, rank_for_entries
+from .skeleton import ridge_skeleton
+from .start import Start
+
+__all__ = ["chosen_rank", "from_rows_and_columns"]
+
+
+def from_rows_and_columns(
+    sample: Observation, rank: int | None, offsets: str | bool, use: IndexVector, check: IndexVector
+) -> Start:
+    """The assembled matrix, of all its directions where no rank was asked for."""
+    suggested = choose_rank(sample, rank)
+    skeleton = ridge_skeleton(sample, suggested.rank, use, offsets)
+    prediction = plain = skeleton.prediction(sample)
+    offsets_z = correction_z = math.nan
+    if not skeleton.is_exact:
+        if offsets is not False:
+            has_constant = skeleton.frame == "offsets"
+            prediction, offsets_z = with_entry_offsets(sample, prediction, use, check, has_constant=has_constant)
+        prediction, correction_z = corrected(sample, prediction, use, check)
+    answer = assemble(sample, prediction, rank)
+    if rank is None and skeleton.is_exact:
+        suggested = RankChoice(answer.rank, "the sampled rows and columns have no more independent directions")
+    used = prediction is not plain or skeleton.asked_entries
+    return Start(answer, suggested, skeleton, correction_z, offsets_z, used)
+
+
+def chosen_rank(
+    sample: Observation, offsets: str | bool, start: Start, answer: Factorization, judges: IndexVector
+) -> RankChoice:
+    """What singular values suggest, or more where that predicts better.
+
+    Entries are judges if there are enough, else rows and columns that are left out.
+    """
+    suggested = start.rank
+    if start.skeleton is None or start.is_exact:
+        return suggested
+    if len(judges) >= FEWEST:
+        rank, why = rank_for_entries(answer, sample.entries.take(judges)), "entries are predicted as well as with more"
+    else:
+        rank = predictive_rank(sample, suggested.rank, offsets)
+        why = "left-out rows and columns are predicted as well as with more"
+    return suggested if rank <= suggested.rank else RankChoice(rank, why)

@@ -1,0 +1,154 @@
+"""From values here and there: scattered entries, tables with gaps, or anything taken as such.
+
+Two models compete where both can be afforded, and values set aside decide: a factor model, which gives every column
+noise of its own and every row its uncertainty, and offsets with shrunken singular values, which need no start.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..._arrays import to_device, to_numpy
+from ..._typing import FloatArray, IndexVector
+from ...factorization import FittedModel
+from ...observation import Entries, Observation
+from .als import measurements
+from .assemble import leading_part, mean_of
+from .evidence import FEWEST, squared_errors
+from .factor_model import FactorModel, Table, fit_factor_model
+from .known_table import known_table
+from .nuclear import chosen_threshold, low_rank_part, thresholds
+from .offsets import additive_model, no_offsets
+from .posterior import posterior_mean
+from .rank import ASKED_FOR, RankChoice, choose_rank
+from .start import Start
+
+__all__ = ["affordable", "by_factor_model", "from_table", "from_values"]
+
+MOST_CELLS, LONGEST_SHORT_SIDE = 50_000_000, 2000  # of a table for which a factor model is affordable
+MOST_VALUES = 5_000_000  # for which shrunken singular values are
+MOST_FACTORS = 20  # where not more are asked for
+BLOCK = 2_000_000  # numbers in the equations of the rows that are solved at a time
+HIDDEN, MOST_HIDDEN = 0.1, 1500  # share of the known values of a table that is set aside, and the most of them
+WHY = "as many directions as the values support"
+
+
+def affordable(sample: Observation) -> bool:
+    """Whether a matrix is small enough to be read as a table with gaps."""
+    return math.prod(sample.shape) <= MOST_CELLS and min(sample.shape) <= LONGEST_SHORT_SIDE
+
+
+def from_values(
+    sample: Observation, rank: int | None, offsets: str | bool, use: IndexVector, check: IndexVector
+) -> Start:
+    """The better of two models of the entries, and of rows and columns where there are any, on entries set aside."""
+    at = sample.entries.take(check)
+    starts = []
+    if offsets is not False and affordable(sample) and len(check) >= FEWEST:
+        starts.append(by_factor_model(known_table(sample, use), sample, rank))
+    if not starts or not (sample.n_rows or sample.n_columns):
+        starts.append(_by_shrinking(sample, rank, offsets, use))
+    if len(starts) > 1:  # the mean of two models errs less than either where they err in different places
+        mean = mean_of(*(start.approximation for start in starts))
+        starts.append(starts[-1]._replace(approximation=mean, by="mean of a factor model and shrunken singular values"))
+    best = min(starts, key=lambda start: float(np.sum(at.fit_weights * squared_errors(start.approximation, at))))
+    return best._replace(approximation=best.approximation.truncate(best.rank.rank))
+
+
+def from_table(sample: Observation, rank: int | None) -> Start:
+    """All rows or all columns with gaps: a factor model of their known values, without some that are set aside."""
+    table = known_table(sample, np.arange(sample.n_entries))
+    aside = _some_cells(table, np.random.default_rng(0))
+    hidden = np.sort(aside.flat_index)
+
+    def rows(index: slice | IndexVector) -> FloatArray:
+        values, chosen = np.array(table.rows(index)), np.arange(table.shape[0])[index]
+        start, stop = np.searchsorted(hidden, (chosen * table.shape[1], (chosen + 1) * table.shape[1]))
+        for k in np.flatnonzero(stop > start):
+            values[k, hidden[start[k] : stop[k]] % table.shape[1]] = np.nan
+        return values
+
+    start = by_factor_model(Table(table.shape, rows), sample, rank)
+    return start._replace(aside=aside, approximation=start.approximation.truncate(start.rank.rank))
+
+
+def _some_cells(table: Table, rng: np.random.Generator) -> Entries:
+    """Some of the known values, at random."""
+    n, m = table.shape
+    chosen = np.sort(rng.choice(n, min(n, MOST_HIDDEN), replace=False))
+    values = np.asarray(table.rows(chosen), dtype=np.float64)
+    i, j = np.nonzero(~np.isnan(values))
+    count = min(int(HIDDEN * len(i)), MOST_HIDDEN)
+    some = np.sort(rng.choice(len(i), count, replace=False))
+    i, j = i[some], j[some]
+    return Entries((n, m), chosen[i], j, values[i, j])
+
+
+def by_factor_model(table: Table, sample: Observation, rank: int | None) -> Start:
+    """A factor model of the longer side."""
+    if table.shape[0] < table.shape[1]:
+        turned = by_factor_model(_turned(table), sample.T, rank)
+        remembered = None if turned.model is None else turned.model.T
+        return turned._replace(approximation=turned.approximation.T, model=remembered)
+    n, m = table.shape
+    known = _known_columns(table)
+    part = Table((n, len(known)), lambda rows: table.rows(rows)[:, known])
+    if not len(known):
+        return Start(leading_part(np.zeros((n, 1)), np.zeros((m, 1)), 1), _rank(sample, rank), by="factor model")
+    wanted = min(max(MOST_FACTORS, rank or 0), max(1, min(n - 1, len(known) // 3)))
+    model = fit_factor_model(part, wanted, np.random.default_rng(0))
+    scores = np.column_stack([_scores(model, part), np.ones(n)])
+    loadings = np.tile(model.loadings.mean(axis=0), (m, 1))  # of a column of which nothing is known
+    loadings[known] = model.loadings
+    left, right = (to_device(x, sample.values) for x in (scores, loadings))
+    whole = leading_part(left, right, scores.shape[1])
+    fitted = FittedModel.of(whole, math.sqrt(float(np.mean(model.noise))))
+    return Start(whole, _rank(sample, rank), model=fitted, by="factor model")
+
+
+def _rank(sample: Observation, rank: int | None) -> RankChoice:
+    return RankChoice(min(sample.shape), WHY) if rank is None else RankChoice(rank, ASKED_FOR)
+
+
+def _turned(table: Table) -> Table:
+    """The transposed table; it is small enough to be held whole."""
+    whole = table.rows(slice(None)).T
+    return Table(whole.shape, lambda rows: whole[rows])
+
+
+def _known_columns(table: Table) -> IndexVector:
+    """Columns with a known value."""
+    known = np.zeros(table.shape[1], dtype=bool)
+    step = max(1, BLOCK // max(table.shape[1], 1))
+    for start in range(0, table.shape[0], step):
+        known |= np.any(~np.isnan(table.rows(slice(start, start + step))), axis=0)
+    return np.flatnonzero(known)
+
+
+def _scores(model: FactorModel, table: Table) -> FloatArray:
+    scores = np.empty((table.shape[0], model.n_factors))
+    step = max(1, BLOCK // max((model.n_factors + 1) ** 2, table.shape[1]))
+    for start in range(0, len(scores), step):
+        scores[start : start + step] = model.scores(table.rows(slice(start, start + step)))
+    return scores
+
+
+def _by_shrinking(sample: Observation, rank: int | None, offsets: str | bool, use: IndexVector) -> Start:
+    """Offsets of rows and columns, and singular values of the rest shrunk by a threshold.
+
+    The factors are made on the host, by SciPy, and sent to the device of the entries.
+    """
+    choice = choose_rank(sample, rank)
+    entries = measurements(sample, use).entries
+    entries = entries.with_values(to_numpy(entries.values))
+    model_of = no_offsets if offsets is False else additive_model
+    found = model_of(entries)
+    residual = found.residual(entries)
+    falling = thresholds(residual)
+    n_steps = chosen_threshold(entries, falling, model_of, np.random.default_rng(0))
+    low_rank = posterior_mean(residual, low_rank_part(residual, falling[:n_steps]))
+    left, right = (to_device(np.hstack(pair), sample.values) for pair in zip(found.factors(), low_rank, strict=True))
+    answer = leading_part(left, right, left.shape[1])
+    return Start(answer, choice, offsets=None if offsets is False else found, by="shrunken singular values")

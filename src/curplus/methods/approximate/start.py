@@ -1,0 +1,39 @@
+"""An approximation before it is refined, however it was begun."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from ...factorization import Factorization, FittedModel
+from ...observation import Entries
+from .offsets import Offsets
+from .rank import RankChoice
+from .skeleton import Skeleton
+
+__all__ = ["Start"]
+
+
+class Start(NamedTuple):
+    """An approximation before it is refined."""
+
+    approximation: Factorization
+    rank: RankChoice
+    skeleton: Skeleton | None = None  # None where there are no rows and columns to predict from
+    correction_z: float = math.nan  # by how many standard errors a core fitted to the entries did better
+    offsets_z: float = math.nan  # and offsets fitted to the entries; nan where they were not tried
+    used_entries: bool = True  # whether the entries had a part in it
+    offsets: Offsets | None = None  # the additive model, where it had a part in it
+    model: FittedModel | None = None  # for rows and columns that come later, where it is known already
+    aside: Entries | None = None  # values that were set aside although they are no scattered entries
+    by: str = ""  # the way that was taken, where there were several
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether nothing is left to refine."""
+        return self.skeleton is not None and self.skeleton.is_exact
+
+    @property
+    def offsets_to_refine_around(self) -> bool:
+        """Whether offsets of rows and columns were the first guess."""
+        return self.offsets is not None or (self.skeleton is not None and self.skeleton.frame == "offsets")
