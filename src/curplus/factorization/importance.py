@@ -48,7 +48,7 @@ class Importance:
     >>> import numpy as np, curplus
     >>> M = np.outer(np.ones(6), [0.0, 6.0, 6.0, 6.0]) + np.outer([1.0, -1, 1, -1, 1, -1], [2.0, 0, 0, 0])
     >>> seen = curplus.Observation(shape=M.shape, column_index=[0, 1], columns=M[:, :2], row_index=[2, 3], rows=M[2:4])
-    >>> columns = curplus.approximate(seen, form="cur").importance().columns
+    >>> columns = curplus.approximate(seen, rank=2, form="cur").importance().columns
     >>> columns.index.tolist(), columns.explained.round(2).tolist()
     ([1, 0], [0.96, 1.0])
     """
