@@ -3,12 +3,13 @@
 Run: CURPLUS_DATA=DIR python benchmarks/components.py [--seeds 5]
 
 Two pairs of newsgroups: tf-idf, the estimator, logistic regression; mean accuracy on five folds, then over seeds with
-the range. Captured: the share of the squares of the other fold that the components keep. "A fifth" may read a fifth of
-the terms whole. CUR and CURPlus read equally many documents, terms and entries; TruncatedSVD reads everything.
+the range. Captured: the share of the squares of the other fold that the components keep. "With a fifth" may read a
+fifth of the terms whole. CUR and CURPlus read equally many documents, terms and entries; TruncatedSVD reads everything.
 """
 
 import argparse
 import os
+import sys
 import time
 from pathlib import Path
 
@@ -42,7 +43,7 @@ def models(rank: int, n_features: int):
     return {
         "CUR": lambda seed: CUR(rank, random_state=seed),
         "CURPlus": lambda seed: CURPlus(rank, random_state=seed),
-        "CUR, a fifth": lambda seed: CUR(rank, n_columns=fifth, form="free", random_state=seed),
+        "CUR with a fifth": lambda seed: CUR(rank, n_columns=fifth, form="free", random_state=seed),
         "TruncatedSVD": lambda seed: TruncatedSVD(rank, random_state=seed),
     }
 
@@ -63,16 +64,15 @@ if __name__ == "__main__":
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--data", type=Path, default=os.environ.get("CURPLUS_DATA"))
     options = parser.parse_args()
-    print(versions())
-    print("| data | components | estimator | accuracy | worst seed | best seed | captured | seconds |")
-    print("|---|---|---|---|---|---|---|---|")
+    print(versions(), file=sys.stderr)
+    print("data,components,estimator,accuracy,worst seed,best seed,captured,seconds")
     for name, (file, first) in PAIRS.items():
         parts = list(folds(Path(options.data) / file, first))
         for rank in (10, 30):
             for label, make in models(rank, parts[0][0].shape[1]).items():
-                seeds = range(1 if label == "TruncatedSVD" else options.seeds)
-                runs = np.array([np.mean([judged(make(seed), fold) for fold in parts], axis=0) for seed in seeds])
+                per_fold = [[judged(make(seed), fold) for fold in parts] for seed in range(options.seeds)]
+                runs = np.mean(per_fold, axis=1)
                 accuracy, captured, seconds = runs.mean(axis=0)
                 worst, best = runs[:, 0].min(), runs[:, 0].max()
-                shown = f"{accuracy:.3f} | {worst:.3f} | {best:.3f} | {captured:.3f} | {seconds:.2f}"
-                print(f"| {name} | {rank} | {label} | {shown} |", flush=True)
+                shown = f"{accuracy:.3f},{worst:.3f},{best:.3f},{captured:.3f},{seconds:.2f}"
+                print(f"{name},{rank},{label},{shown}", flush=True)

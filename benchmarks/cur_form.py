@@ -8,6 +8,7 @@ whole matrix, cut to the rank; of approximate with form="cur"; their ratio; and 
 
 import argparse
 import os
+import sys
 
 from common import paper_entries, versions  # isort: skip
 from comparison import REAL, SYNTHETIC, synthetic  # isort: skip
@@ -46,12 +47,11 @@ if __name__ == "__main__":
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--data", default=os.environ.get("CURPLUS_DATA"))
     options = parser.parse_args()
-    print(versions())
-    print("| data | samples | cur_full | form cur | ratio | free, ratio |")
-    print("|---|---|---|---|---|---|")
+    print(versions(), file=sys.stderr)
+    print("data,samples,cur_full,form cur,ratio,ratio of the free form")
     for name, M, rank, d1, d2 in matrices(options.data):
         nnz = M.nnz if scipy.sparse.issparse(M) else np.count_nonzero(M)
         counts = {"n_columns": d1, "n_rows": d2, "n_entries": paper_entries(M.shape, nnz, rank)}
         for label, read in (("uniform", curplus.observe), ("acquired", curplus.acquire)):
             best, cur, free = errors(M, rank, counts, read, options.seeds)
-            print(f"| {name} | {label} | {best:.4f} | {cur:.4f} | {cur / best:.4f} | {free / best:.4f} |", flush=True)
+            print(f"{name},{label},{best:.3f},{cur:.3f},{cur / best:.3f},{free / best:.3f}", flush=True)

@@ -116,6 +116,12 @@ def test_the_recommended_one_captures_more_of_new_samples_than_either_of_its_two
     assert together > by_approximation
 
 
+def test_features_that_several_samples_share_come_before_those_of_one():
+    X = np.hstack([10 * np.eye(3), np.full((3, 1), 0.9), [[2.0], [0.0], [0.0]], np.zeros((3, 5))])
+    seen = read_samples_then_features(X, SampleCounts(n_columns=4, n_rows=3, n_entries=0), 0)
+    assert set(seen.column_index) == {0, 1, 2, 3}
+
+
 def test_the_recommended_one_reads_what_it_says_and_nothing_else(digits, recording_source):
     counts = SampleCounts(n_columns=6, n_rows=9, n_entries=40)
     source = recording_source(digits)

@@ -18,10 +18,8 @@ import numpy as np
 from sklearn.utils.extmath import svd_flip
 
 from .._arrays import largest, numerical_rank
-from .._typing import FloatArray, RandomState
-from .._validation import random_generator
-from ..acquisition import Candidates
-from ..acquisition.choice import STRATEGIES
+from .._typing import FloatArray, IndexVector, Matrix, RandomState
+from ..acquisition.greedy import ResidualColumns
 from ..acquisition.strategies import scaled
 from ..factorization import Factorization
 from ..observation import Observation, SampleCounts, SamplePlan, SamplingDesign, read, uniform_plan
@@ -30,6 +28,7 @@ from ..sources import as_source
 __all__ = ["Components", "mean_components", "read_samples_then_features"]
 
 NONE = np.empty(0, dtype=np.int64)
+NOISE = 0.1  # of the mean residual: keeps features of mere noise from being chosen, as in Adaptive
 WEIGHT_OF_ROWS = 2 / 3  # where the approximation knows nothing; between 1/2 and 0.9 it matters little
 
 
@@ -43,18 +42,31 @@ class Components(NamedTuple):
 def read_samples_then_features(X: Any, counts: SampleCounts, rng: RandomState) -> Observation:
     """Samples and entries drawn uniformly, then features that are chosen by what all of these samples show.
 
-    Samples and entries are those that :func:`curplus.observe` reads with the same seed. Features are chosen as
-    :class:`curplus.acquisition.Adaptive` chooses columns.
+    Samples and entries are those that :func:`curplus.observe` reads with the same seed.
     """
-    source, generator = as_source(X), random_generator(rng)
+    source = as_source(X)
     n, m = source.shape
-    uniform = uniform_plan((n, m), **counts._asdict(), rng=generator)
+    uniform = uniform_plan((n, m), **counts._asdict(), rng=rng)
     seen = read(source, uniform._replace(column_index=NONE))
-    candidates = Candidates(scaled(seen.rows), NONE, wanted_more=counts.n_columns > counts.n_rows)
-    chosen = STRATEGIES["auto"].choose(candidates, counts.n_columns, generator)
+    chosen = _telling_features(scaled(seen.rows), counts.n_columns)
     design = SamplingDesign("adaptive", "adaptive", "uniform")
     plan = SamplePlan((n, m), chosen, NONE, NONE, NONE, design=design)
     return seen.extend(read(source, plan, known=seen))
+
+
+def _telling_features(rows: Matrix, count: int) -> IndexVector:
+    """Each time the feature that explains most of what the others leave over; the largest, once all is explained.
+
+    The size of a feature is the sum of its squares without the largest: one sample alone does not make a feature large
+    in the others.
+    """
+    residual = ResidualColumns(rows)
+    chosen = residual.pick(count, lambda: residual.explained(ridge=NOISE))
+    squares = rows**2
+    sizes = np.sum(squares, axis=0)
+    others = np.lexsort((-sizes, np.max(squares, axis=0) - sizes))  # ties by all squares
+    others = others[~np.isin(others, chosen)][: count - len(chosen)]
+    return np.concatenate([np.asarray(chosen, dtype=np.int64), others])
 
 
 def mean_components(approximation: Factorization, observation: Observation, rank: int) -> Components:

@@ -46,13 +46,11 @@ class Importance:
     Examples
     --------
     >>> import numpy as np, curplus
-    >>> M = np.random.default_rng(0).standard_normal((40, 2)) @ [[9.0, 0, 1, 9, 9], [0, 3.0, 1, 0, 0]]
-    >>> seen = curplus.Observation(
-    ...     shape=M.shape, column_index=[0, 1, 2], columns=M[:, :3], row_index=[5, 6, 7], rows=M[5:8]
-    ... )
-    >>> columns = curplus.approximate(seen, form="cur").importance().columns
+    >>> M = np.outer(np.ones(6), [0.0, 6.0, 6.0, 6.0]) + np.outer([1.0, -1, 1, -1, 1, -1], [2.0, 0, 0, 0])
+    >>> seen = curplus.Observation(shape=M.shape, column_index=[0, 1], columns=M[:, :2], row_index=[2, 3], rows=M[2:4])
+    >>> columns = curplus.approximate(seen, rank=2, form="cur").importance().columns
     >>> columns.index.tolist(), columns.explained.round(2).tolist()
-    ([0, 1, 2], [0.97, 1.0, 1.0])
+    ([1, 0], [0.96, 1.0])
     """
 
     columns: Merits
