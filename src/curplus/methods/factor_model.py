@@ -25,7 +25,7 @@ __all__ = ["FactorModel", "Table", "fit_factor_model"]
 
 MOST_FACTORS = 40
 PSEUDO_COUNT = 5.0  # values that say that the noise of a column is that of the others
-SWEEPS, STEADY = 30, 2e-3  # until the noise changes by less than this fraction, in the mean over columns
+SWEEPS, STEADY = 30, 1e-2  # until the noise changes by less than this fraction, in the mean over columns
 LAST_SWEEPS = 2  # over more rows
 FIRST_VALUES, LAST_VALUES = 100, 1000  # known values for each loading, of the rows that they are learned from
 MOST_CELLS = 10_000_000  # of these rows
