@@ -295,6 +295,8 @@ SAMPLES = {
     "rows and columns": (12, 15, 0),
     "no more rows and columns than directions": (4, 4, 300),
     "rows": (0, 15, 0),
+    "all rows": (0, N, 0),
+    "all columns": (M, 0, 0),
     "columns": (12, 0, 0),
     "rows and entries": (0, 15, 900),
     "columns and entries": (12, 0, 900),
@@ -317,6 +319,23 @@ def test_approximate_is_the_same_in_every_library(matrix, library, sample, rank)
             assert getattr(answer.report, name) == value
     if sample == "many entries":
         assert answer.report.refined
+
+
+@pytest.mark.parametrize("rank", [4, None])
+def test_new_rows_and_columns_are_completed_in_every_library(matrix, library, crossings, rng, rank):
+    answer, expected = (curplus.approximate(observed(x, 0, N, 0), rank) for x in (library.put(matrix), matrix))
+    check_answer(answer, expected, library)
+    rows = np.where(rng.random((9, M)) < 0.2, matrix[:9] + 0.1, np.nan)
+    columns = np.where(rng.random((N, 9)) < 0.2, matrix[:, :9] + 0.1, np.nan)
+    del crossings[:]
+    filled, across = answer.complete_rows(library.put(rows)), answer.complete_columns(library.put(columns))
+    assert rank is None or not tall(crossings)  # with all directions, the core itself is that large
+    assert all(library.holds(x) for x in (filled, across))
+    assert close(filled, expected.complete_rows(rows.astype(library.kind)), library.digits)
+    assert close(across, expected.complete_columns(columns.astype(library.kind)), library.digits)
+    on_the_host = answer.complete_rows(rows)
+    assert isinstance(on_the_host, np.ndarray)
+    assert close(on_the_host, filled, library.digits)
 
 
 @pytest.mark.parametrize("rank", [3, None])

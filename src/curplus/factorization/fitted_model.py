@@ -20,7 +20,7 @@ from .._typing import FloatArray, Matrix, Vector
 if TYPE_CHECKING:
     from .factorization import Factorization
 
-__all__ = ["FittedModel", "centred_triangle"]
+__all__ = ["FittedModel", "centred_root"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class FittedModel:
     >>> M = np.outer([1.0, 2.0, 3.0], [1.0, 0.0, 5.0])
     >>> seen = curplus.Observation(shape=(3, 3), row_index=[0, 1, 2], rows=M)
     >>> model = curplus.approximate(seen).provenance.model
-    >>> model.constant, model.mean_row.round(12).tolist()
+    >>> round(model.constant, 12), model.mean_row.round(12).tolist()
     (4.0, [2.0, 0.0, 10.0])
     """
 
@@ -60,8 +60,8 @@ class FittedModel:
         xp = array_namespace(left)
         rows, columns = left @ (Z @ xp.mean(right, axis=0)), right @ (Z.T @ xp.mean(left, axis=0))
         constant = float(xp.mean(rows))
-        triangles = centred_triangle(left) @ to_numpy(Z) @ centred_triangle(right).T
-        spectrum = np.linalg.svdvals(triangles) if triangles.size else np.empty(0)
+        rest = centred_root(left) @ to_numpy(Z) @ centred_root(right).T
+        spectrum = np.linalg.svdvals(rest) if rest.size else np.empty(0)
         return cls(constant, rows - constant, columns - constant, spectrum, noise)
 
     @property
@@ -91,7 +91,17 @@ class FittedModel:
         return replace(self, noise=math.hypot(self.noise, left_over))
 
 
-def centred_triangle(vectors: Matrix) -> FloatArray:
-    """A small matrix with the same singular values and right vectors as ``vectors`` (n, r) without their mean."""
+def centred_root(vectors: Matrix) -> FloatArray:
+    r"""The root of :math:`U^\top (I - \mathbf 1 \mathbf 1^\top / n) U`, for orthonormal U: what is left without means.
+
+    Its singular value along the means is the distance of :math:`\mathbf 1 / \sqrt n` from the span of U, measured as
+    such: a difference of squares would lose half of the digits.
+    """
     xp = array_namespace(vectors)
-    return to_numpy(xp.linalg.qr(vectors - xp.mean(vectors, axis=0))[1])
+    n, r = vectors.shape
+    sums = xp.sum(vectors, axis=0)
+    rest = 1 - vectors @ sums
+    distance = math.sqrt(float(xp.sum(rest**2)) / n)
+    means = to_numpy(sums)
+    length = float(np.linalg.norm(means))
+    return np.eye(r) - (1 - distance) * np.outer(means, means) / (length**2 or 1.0)

@@ -27,7 +27,7 @@ class KnownValues(NamedTuple):
 
     i: IndexVector  # (t,), ascending
     j: IndexVector  # (t,)
-    values: FloatArray  # (t,)
+    values: FloatArray  # (t, q), several for each place
 
 
 class _Lists(NamedTuple):
@@ -49,7 +49,7 @@ def row_scores(known: KnownValues, shape: tuple[int, int], directions: Matrix, n
     Parameters
     ----------
     known : KnownValues
-        The y of all rows.
+        The y of all rows, q for each.
     shape : (int, int)
         Number of rows and of columns, (p, m).
     directions : array of shape (m, r)
@@ -59,11 +59,11 @@ def row_scores(known: KnownValues, shape: tuple[int, int], directions: Matrix, n
 
     Returns
     -------
-    array of shape (p, r)
+    array of shape (q, p, r)
         Zero for rows of which nothing is known, and for those that are known as a whole.
     """
     n_directions = int(directions.shape[1])
-    scores = np.zeros((shape[0], n_directions))
+    scores = np.zeros((known.values.shape[1], shape[0], n_directions))
     counts = np.bincount(known.i, minlength=shape[0])
     lists = _Lists(np.cumsum(counts) - counts, counts)
     for rows, pattern in _groups(known, lists, shape[1], n_directions):
@@ -73,7 +73,8 @@ def row_scores(known: KnownValues, shape: tuple[int, int], directions: Matrix, n
         inverse = ridge_inverse(F * is_value[:, :, None], noise)
         for part in blocks(len(rows), width * (n_directions if len(inverse) > 1 else 1), most=MOST):
             places, is_value = lists.places(rows[part], width)
-            scores[rows[part]] = _applied(inverse, pattern[part], known.values[places] * is_value)
+            for q, values in enumerate(known.values.T):
+                scores[q, rows[part]] = _applied(inverse, pattern[part], values[places] * is_value)
     return scores
 
 

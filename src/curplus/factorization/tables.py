@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import array_namespace, is_numpy_array, largest, real_array, to_device, to_numpy
+from .._arrays import array_namespace, is_numpy_array, real_array, to_device, to_numpy
 from .._extras import import_extra
 from .._typing import IndexVector, Matrix, Names
 from ..exceptions import InvalidArgumentError
@@ -19,7 +19,7 @@ __all__ = ["check_limits", "check_not_infinite", "column_order", "like_table", "
 def numbers(table: Any, *, name: str) -> tuple[Matrix, Names | None, Names | None]:
     """Values of a table (p, m), NaN where there is none, and the names of its rows and columns."""
     if is_table(table) or is_polars(table):
-        source: Any = TableSource(table) if is_table(table) else FrameSource(PolarsColumns(table))
+        source: Any = TableSource(table) if is_table(table) else FrameSource(PolarsColumns(_typed(table)))
         return source.rows(np.arange(source.shape[0])), source.row_names, source.column_names
     if isinstance(table, np.ma.MaskedArray):
         table = np.ma.filled(table.astype(np.result_type(table.dtype, np.float32)), np.nan)
@@ -29,6 +29,12 @@ def numbers(table: Any, *, name: str) -> tuple[Matrix, Names | None, Names | Non
             f"{name} has shape {tuple(x.shape)}. Give a table of two axes, also for a single one."
         )
     return x, None, None
+
+
+def _typed(frame: Any) -> Any:
+    """A frame of Polars in which columns without any value are columns of numbers."""
+    polars = import_extra("polars", extra="polars", purpose="tables of Polars need Polars")
+    return frame.with_columns(polars.col(polars.Null).cast(polars.Float64))
 
 
 def like_table(table: Any, values: Matrix) -> Any:
@@ -85,7 +91,7 @@ def check_limits(min_value: Any, max_value: Any) -> tuple[float | None, float | 
 def check_not_infinite(x: Matrix, *, name: str) -> None:
     """Known values are finite; NaN, and nothing else, stands for an unknown one."""
     xp = array_namespace(x)
-    if not np.isfinite(largest(xp.where(xp.isnan(x), xp.zeros_like(x), x))):
+    if xp.any(xp.isinf(x)):
         i, j = (int(k[0]) for k in xp.nonzero(xp.isinf(x)))
         raise InvalidArgumentError(
             f"{name}[{i}, {j}] is infinite, and known values must be finite. Use NaN for a value that is not known."

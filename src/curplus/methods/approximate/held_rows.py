@@ -3,8 +3,8 @@ r"""All rows are complete: nothing is left to predict but rows that come later, 
 A new row is completed from its known values J by the ridge regression that
 :meth:`~curplus.Factorization.complete_rows` stands for,
 
-.. math:: \hat x = c + (x_J - c_J) \, (S_{JJ} + \sigma^2 W)^{-1} (S_{J\cdot} + \kappa \sigma^2), \qquad
-          W = I + \kappa \mathbf 1 \mathbf 1^\top,
+.. math:: \hat x = c + (x_J - c_J) \, (S_{JJ} + \sigma^2 I + \psi^2 \mathbf 1 \mathbf 1^\top)^{-1}
+          (S_{J\cdot} + \psi^2),
 
 with the mean c and the covariance S of all rows: every direction helps, and the noise :math:`\sigma` decides how much.
 The fitted rows choose it. Random sets of columns are taken as known, of several sizes, and each row is predicted from
@@ -14,46 +14,77 @@ the others; leaving a row out divides its residual by one minus its leverage, so
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
-from ..._arrays import array_namespace, float64, small_svd, take, to_device, to_numpy
+from ..._arrays import array_namespace, float64, small_svd, take, to_numpy
 from ..._typing import FloatArray, IndexVector, Matrix
 from ...factorization import Basis, Core, Factorization, FittedModel, leading_basis
-from ...factorization.new_rows import OFFSET_VARIANCE
+from ...factorization.fitted_model import centred_root
+from ...factorization.row_prior import Spread
 
 __all__ = ["complete_matrix", "held_rows_noise"]
 
 SIZES, DRAWS = (8, 32, 128), 2  # how many columns are taken as known, and how often
 MOST_ROWS, MOST_COLUMNS = 500, 300  # that are predicted
-NOISES = 10.0 ** np.arange(-12, 2, 0.5)  # in terms of the variance of the values
+NOISES = 10.0 ** np.arange(-16, 2, 0.5)  # in terms of the variance of the values
+AS_GOOD = 1e-3  # the least noise is taken whose squared errors exceed those of the best by no more than this
 EXACT = 1e-12  # squared errors below this, relative to the variance, are as good as none
 INTERPOLATED = 1e-6  # rows with less than this of their leverage left do not say how they would be predicted
 
 
 def complete_matrix(matrix: Matrix, rank: int) -> tuple[Factorization, FittedModel]:
-    """Best approximation of rank ``rank`` of a known matrix, and its model; ``matrix`` (n, d) has d rows as columns."""
+    """Best approximation of a known matrix, and what left-out columns of it say about others.
+
+    Parameters
+    ----------
+    matrix : array of shape (n, m)
+        In a unit in which squares of its squares are numbers.
+    rank : int
+        At most as many directions are kept.
+
+    Returns
+    -------
+    Factorization, FittedModel
+        The noise of the model is the one with which left-out columns are predicted best from part of their values,
+        and what the approximation leaves unexplained.
+    """
+    whole = _factorized(matrix)
+    noise = held_rows_noise(matrix.T, _spread_of_columns(whole))
+    answer = whole.truncate(max(rank, 1)) if rank < whole.rank else whole
+    s = np.linalg.svdvals(to_numpy(whole.core.Z))
+    left_over = float(np.linalg.norm(s[answer.rank :])) / math.sqrt(math.prod(matrix.shape))
+    return answer, FittedModel.of(whole, noise).with_more_noise(left_over)
+
+
+def _spread_of_columns(whole: Factorization) -> Spread:
+    n, m = whole.shape
+    left = whole.left.vectors
+    centred = to_numpy(whole.core.Z) @ centred_root(whole.right.vectors)
+    means = to_numpy(array_namespace(left).mean(left, axis=0)) @ centred
+    return Spread(np.linalg.svdvals(centred) ** 2 / m, float(means @ means) / m, n)
+
+
+def _factorized(matrix: Matrix) -> Factorization:
+    """The whole matrix, by its smaller side."""
     turned = matrix.shape[0] < matrix.shape[1]
     tall = matrix.T if turned else matrix
     left = leading_basis(tall).vectors
     P, s, Qt = small_svd(float64(left.T @ tall))
-    whole = Factorization(Basis(float64(left) @ P), Core(_diagonal(s), "approximate"), Basis(Qt.T))
-    whole = whole.T if turned else whole
-    model = FittedModel.of(whole, held_rows_noise(matrix.T))
-    if rank >= whole.rank:
-        return whole, model
-    answer = whole.truncate(rank)
-    left_over = np.linalg.norm(to_numpy(s)[rank:]) / math.sqrt(math.prod(matrix.shape))
-    return answer, model.with_more_noise(float(left_over))
+    whole = Factorization(Basis(float64(left)), Core(P * s, "approximate"), Basis(Qt.T))
+    return whole.T if turned else whole
 
 
-def held_rows_noise(rows: Matrix) -> float:
+def held_rows_noise(rows: Matrix, spread: Spread) -> float:
     """The noise (a standard deviation) with which left-out rows are predicted best from part of their values.
 
     Parameters
     ----------
     rows : array of shape (n, m)
         Complete rows, in a unit in which their squares are numbers.
+    spread : Spread
+        How far they lie from their mean.
 
     Returns
     -------
@@ -61,52 +92,66 @@ def held_rows_noise(rows: Matrix) -> float:
         0 where rows are predicted exactly; the standard deviation of the values where no row can be left out.
     """
     n, m = (int(size) for size in rows.shape)
-    xp = array_namespace(rows)
-    variance = float(xp.mean(xp.var(rows, axis=0)))
+    variance = float(np.sum(spread.variances)) / m
     sizes = sorted({min(size, m // 2) for size in SIZES if m > 1})
     if n < 3 or variance == 0 or not sizes:
         return math.sqrt(variance)
+    noises = NOISES * variance
+    offsets = np.asarray([spread.offset_variance(noise) for noise in noises])
     rng = np.random.default_rng(0)
-    total = np.zeros(len(NOISES))
-    for size in sizes:
-        squares = sum(_left_out_squares(rows, size, variance, rng) for _ in range(DRAWS))
-        total += np.log(squares / (DRAWS * variance) + EXACT)
-    best = int(np.argmin(total))
-    return math.sqrt(NOISES[best] * variance) if best else 0.0
+    squares = np.asarray(
+        [sum(_left_out_squares(rows, size, noises, offsets, rng) for _ in range(DRAWS)) for size in sizes]
+    )
+    squares /= DRAWS * variance
+    total = np.sum(np.log(squares + EXACT), axis=0)
+    first = int(np.argmax(total < np.min(total) + len(sizes) * AS_GOOD))
+    return 0.0 if first == 0 and squares[-1, 0] < EXACT else math.sqrt(noises[first])
 
 
-def _left_out_squares(rows: Matrix, size: int, variance: float, rng: np.random.Generator) -> FloatArray:
+class _Regression(NamedTuple):
+    """Known columns and others, without their means, in the coordinates in which the covariance is diagonal."""
+
+    X: FloatArray  # (p, k), known values of some rows
+    Y: FloatArray  # (p, q), others
+    D: FloatArray  # (k,), variances of the known values
+    C: FloatArray  # (k, q), covariances
+    ones: FloatArray  # (k,), an offset
+    n: int  # number of all rows
+
+    def left_out_squares(self, noise: float, offset: float) -> float:
+        """Mean squared error of rows that are left out in turn, for given variances of noise and offset."""
+        weights = self.ones / (self.D + noise)
+        found = offset / (1 + offset * float(self.ones @ weights))  # of the offset, in terms of its information
+        X = self.X / (self.D + noise)
+        offsets = self.X @ weights
+        predicted = X @ self.C + found * np.outer(offsets, 1 - weights @ self.C)
+        left = 1 - 1 / self.n - (np.sum(X * self.X, axis=1) - found * offsets**2) / self.n
+        if np.min(left) < INTERPOLATED:
+            return math.inf
+        return float(np.mean(np.mean((self.Y - predicted) ** 2, axis=1) / left**2))
+
+
+def _left_out_squares(
+    rows: Matrix, size: int, noises: FloatArray, offsets: FloatArray, rng: np.random.Generator
+) -> FloatArray:
     """Mean squared errors of left-out rows, predicted from ``size`` random columns, for each noise."""
-    n, m = rows.shape
+    n, m = (int(side) for side in rows.shape)
     known, others = np.split(rng.permutation(m)[: size + MOST_COLUMNS], [size])
     some = np.sort(rng.permutation(n)[:MOST_ROWS])
     X, Y = _centred(rows, known), _centred(rows, others)
-    S, C = to_numpy(X.T @ X) / n, to_numpy(X.T @ Y) / n
-    X, Y = to_numpy(take(X, some, axis=0)), to_numpy(take(Y, some, axis=0))
-    whitened, D = _whitened(S)
-    X, C, offset = X @ whitened, whitened.T @ C, OFFSET_VARIANCE * np.sum(whitened, axis=0)[:, None]
-    found = []
-    for noise in NOISES * variance:
-        weights = X / (D + noise)
-        left = 1 - 1 / n - np.sum(weights * X, axis=1) / n
-        errors = np.mean((Y - weights @ (C + noise * offset)) ** 2, axis=1)
-        found.append(float(np.mean(errors / left**2)) if np.min(left) > INTERPOLATED else np.inf)
-    return np.asarray(found)
-
-
-def _whitened(S: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """P and D such that ``P @ diag(1 / (D + noise)) @ P.T`` is the inverse of ``S + noise * W``, for every noise."""
-    k = len(S)
-    root = np.eye(k) + (1 / math.sqrt(1 + k * OFFSET_VARIANCE) - 1) / k  # of the inverse of W
-    D, Q = np.linalg.eigh(root @ S @ root)
-    return root @ Q, np.maximum(D, 0.0)
+    D, Q = np.linalg.eigh(to_numpy(X.T @ X) / n)
+    regression = _Regression(
+        to_numpy(take(X, some, axis=0)) @ Q,
+        to_numpy(take(Y, some, axis=0)),
+        np.maximum(D, 0.0),
+        Q.T @ to_numpy(X.T @ Y) / n,
+        np.sum(Q, axis=0),
+        n,
+    )
+    return np.asarray([regression.left_out_squares(*pair) for pair in zip(noises, offsets, strict=True)])
 
 
 def _centred(rows: Matrix, columns: IndexVector) -> Matrix:
     """Some columns, without their means."""
     part = float64(take(rows, columns, axis=1))
     return part - array_namespace(part).mean(part, axis=0)
-
-
-def _diagonal(s: Matrix) -> Matrix:
-    return s[:, None] * to_device(np.eye(s.shape[0]), s)
