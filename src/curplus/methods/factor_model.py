@@ -70,35 +70,46 @@ class FactorModel(NamedTuple):
         return np.asarray(np.linalg.solve(A, right[:, :, None])[:, :, 0])
 
 
-def fit_factor_model(table: Table, n_factors: int | None, rng: np.random.Generator) -> FactorModel:
-    """The factor model of a table (n, m), best with n >= m; every column has a known value."""
-    k = _default_factors(table.shape) if n_factors is None else n_factors
-    order = rng.permutation(table.shape[0])
-    share = max(float(np.mean(~np.isnan(table.rows(order[:1000])))), 1e-9)
-    most = MOST_CELLS / table.shape[1]
-    first, last = (_enough_rows(order, min(a * k / share, most)) for a in (FIRST_VALUES, LAST_VALUES))
+def fit_factor_model(
+    table: Table, n_factors: int | None, rng: np.random.Generator, start: FactorModel | None = None
+) -> FactorModel:
+    """The factor model of a table (n, m), best with n >= m; every column has a known value.
+
+    ``start`` is a model of a similar table, from which it is not far.
+    """
+    k = n_factors or (_default_factors(table.shape) if start is None else start.n_factors)
+    first, last = _enough_rows(table, k, rng)
     means = _means(table, last)
-    centre = float(np.mean(means))
+    centre = np.full(len(means), float(np.mean(means)))
     centred = Table(table.shape, lambda rows: _minus(table.rows(rows), centre))
-    model = _start(means - centre, _covariances(centred, last, means - centre), k)
-    for rows, sweeps in ((first, SWEEPS), (last, LAST_SWEEPS if len(last) > len(first) else 0)):
+    stages = [(first, SWEEPS), (last, LAST_SWEEPS if len(last) > len(first) else 0)]
+    if start is None:
+        model = _start(means - centre, _covariances(centred, last, means - centre), k)
+    else:
+        model, stages = start.rescale(centre, np.ones(len(means))), [(last, SWEEPS)]
+    for rows, sweeps in stages:
         for _ in range(sweeps):
             before, model = model, _improved(model, centred, rows)
             if np.mean(np.abs(np.log(model.noise / before.noise))) < STEADY:
                 break
-    return model.rescale(np.full(len(means), -centre), np.ones(len(means)))
+    return model.rescale(-centre, np.ones(len(means)))
 
 
-def _minus(rows: FloatArray, centre: FloatArray | float) -> FloatArray:
-    return np.asarray(rows - np.asarray(centre, dtype=rows.dtype))
+def _minus(rows: FloatArray, centre: FloatArray) -> FloatArray:
+    return np.asarray(rows - centre.astype(rows.dtype))
 
 
 def _default_factors(shape: tuple[int, int]) -> int:
     return max(1, min(MOST_FACTORS, shape[0] - 1, shape[1] // 3))
 
 
-def _enough_rows(order: IndexVector, count: float) -> IndexVector:
-    return np.sort(order[: max(math.ceil(count), 100)])
+def _enough_rows(table: Table, n_factors: int, rng: np.random.Generator) -> list[IndexVector]:
+    """Rows for the first sweeps and for the last ones, drawn at random; all of them if the table is not long."""
+    order = rng.permutation(table.shape[0])
+    share = max(float(np.mean(~np.isnan(table.rows(order[:1000])))), 1e-9)
+    most = MOST_CELLS / table.shape[1]
+    counts = (min(values * n_factors / share, most) for values in (FIRST_VALUES, LAST_VALUES))
+    return [np.sort(order[: max(math.ceil(count), 100)]) for count in counts]
 
 
 def _means(table: Table, chosen: IndexVector) -> FloatArray:
