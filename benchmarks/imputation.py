@@ -47,7 +47,7 @@ def soft_impute(X: Any) -> Iterator[Any]:
     tall = Z.shape[0] >= Z.shape[1]
     Z, known = (Z, known) if tall else (Z.T, known.T)
     filled, largest = np.zeros_like(Z), np.sqrt(np.linalg.eigvalsh(Z.T @ Z)[-1])
-    for threshold in largest * np.geomspace(0.5, 0.005, 25):
+    for threshold in largest * np.geomspace(0.5, 0.0005, 30):
         for _ in range(100):
             A = np.where(known, Z, filled)
             squares, V = np.linalg.eigh(A.T @ A)
@@ -81,7 +81,7 @@ def ways() -> Iterator[tuple[str, str, Fill]]:
         yield "IterativeImputer", f"nearest={n}", few.fit_transform
     if CMF is not None:
         for k in (10, 20, 40):
-            for penalty in (3, 10, 30, 100):
+            for penalty in (0.3, 1, 3, 10, 30):
                 yield "cmfrec", f"k={k} lambda={penalty}", lambda X, k=k, penalty=penalty: cmf(X, k, penalty)
 
 
@@ -97,7 +97,7 @@ def measure(X: Any, share: float, seed: int) -> dict[str, tuple[float, float, st
         best[name] = min(best.get(name, result), result)
     start = time.perf_counter()
     errors = [_error(filled, X, hidden) for filled in soft_impute(table)]
-    best["SoftImpute"] = min(errors), time.perf_counter() - start, f"threshold {int(np.argmin(errors)) + 1} of 25"
+    best["SoftImpute"] = min(errors), time.perf_counter() - start, f"threshold {int(np.argmin(errors)) + 1} of 30"
     return best
 
 

@@ -186,9 +186,9 @@ def test_what_a_sparse_matrix_does_not_store_is_a_gap_if_so_said(table, kind):
 def test_a_number_can_mark_a_gap(table):
     marked = np.where(np.isnan(table), -999.0, table)
     assert np.array_equal(quick(missing_values=-999).fit_transform(marked), quick().fit_transform(table))
-    counts = np.array([[1, 2, 3], [2, -1, 6], [3, 6, 9], [4, 8, -1]])
-    filled = quick(missing_values=-1).fit_transform(counts)
-    assert filled[1, 1] == pytest.approx(4, abs=1)
+    counts = np.outer(np.arange(1, 31), [1, 2, 3, 4])
+    counts[4, 1] = -1
+    assert quick(missing_values=-1).fit_transform(counts)[4, 1] == pytest.approx(10, abs=0.5)
     with pytest.raises(InvalidArgumentError, match="missing_values='x' is no number"):
         quick(missing_values="x").fit(table)
 

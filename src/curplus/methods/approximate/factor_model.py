@@ -25,12 +25,12 @@ __all__ = ["FactorModel", "Table", "fit_factor_model"]
 
 MOST_FACTORS = 40
 PSEUDO_COUNT = 5.0  # values that say that the noise of a column is that of the others
-SWEEPS, STEADY = 30, 2e-3  # until the noise changes by less than this fraction, in the mean over columns
+SWEEPS, STEADY = 30, 1e-2  # until the noise changes by less than this fraction, in the mean over columns
 LAST_SWEEPS = 2  # over more rows
 FIRST_VALUES, LAST_VALUES = 100, 1000  # known values for each loading, of the rows that they are learned from
-MOST_CELLS = 10_000_000  # of these rows
+MOST_CELLS = 50_000_000  # of these rows
 BLOCK = 2_000_000  # numbers in the small matrices of the rows of a block
-NEGLIGIBLE = 3e-4  # size of a direction, in terms of the mean noise
+NEGLIGIBLE = 3e-4  # variance along a direction, in terms of the mean noise
 LEAST_NOISE = 1e-8  # of the variance of the table
 
 
@@ -70,63 +70,85 @@ class FactorModel(NamedTuple):
         return np.asarray(np.linalg.solve(A, right[:, :, None])[:, :, 0])
 
 
-def fit_factor_model(table: Table, n_factors: int | None, rng: np.random.Generator) -> FactorModel:
-    """The factor model of a table (n, m), best with n >= m; every column has a known value."""
-    k = _default_factors(table.shape) if n_factors is None else n_factors
-    order = rng.permutation(table.shape[0])
-    share = float(np.mean(~np.isnan(table.rows(order[:1000]))))
-    first, last = (
-        _enough_rows(order, per_loading * k / max(share, 1e-9)) for per_loading in (FIRST_VALUES, LAST_VALUES)
-    )
-    model = _start(table, last, k)
-    for rows, sweeps in ((first, SWEEPS), (last, LAST_SWEEPS if len(last) > len(first) else 0)):
+def fit_factor_model(
+    table: Table, n_factors: int | None, rng: np.random.Generator, start: FactorModel | None = None
+) -> FactorModel:
+    """The factor model of a table (n, m), best with n >= m; every column has a known value.
+
+    ``start`` is a model of a similar table, from which it is not far.
+    """
+    k = n_factors or (_default_factors(table.shape) if start is None else start.n_factors)
+    first, last = _enough_rows(table, k, rng)
+    means = _means(table, last)
+    centre = np.full(len(means), float(np.mean(means)))
+    centred = Table(table.shape, lambda rows: _minus(table.rows(rows), centre))
+    stages = [(first, SWEEPS), (last, LAST_SWEEPS if len(last) > len(first) else 0)]
+    if start is None:
+        model = _start(means - centre, _covariances(centred, last, means - centre), k)
+    else:
+        model, stages = start.rescale(centre, np.ones(len(means))), [(last, SWEEPS)]
+    for rows, sweeps in stages:
         for _ in range(sweeps):
-            before, model = model, _improved(model, table, rows)
+            before, model = model, _improved(model, centred, rows)
             if np.mean(np.abs(np.log(model.noise / before.noise))) < STEADY:
                 break
-    return model
+    return model.rescale(-centre, np.ones(len(means)))
+
+
+def _minus(rows: FloatArray, centre: FloatArray) -> FloatArray:
+    return np.asarray(rows - centre.astype(rows.dtype))
 
 
 def _default_factors(shape: tuple[int, int]) -> int:
     return max(1, min(MOST_FACTORS, shape[0] - 1, shape[1] // 3))
 
 
-def _enough_rows(order: IndexVector, count: float) -> IndexVector:
-    return np.sort(order[: max(math.ceil(count), 100)])
+def _enough_rows(table: Table, n_factors: int, rng: np.random.Generator) -> list[IndexVector]:
+    """Rows for the first sweeps and for the last ones, drawn at random; all of them if the table is not long."""
+    order = rng.permutation(table.shape[0])
+    share = max(float(np.mean(~np.isnan(table.rows(order[:1000])))), 1e-9)
+    most = MOST_CELLS / table.shape[1]
+    counts = (min(values * n_factors / share, most) for values in (FIRST_VALUES, LAST_VALUES))
+    return [np.sort(order[: max(math.ceil(count), 100)]) for count in counts]
 
 
-def _start(table: Table, chosen: IndexVector, n_factors: int) -> FactorModel:
-    """Leading directions of the covariances of pairs of columns, each from the rows that know both."""
-    mean, covariance = _pairwise(table, chosen)
+def _means(table: Table, chosen: IndexVector) -> FloatArray:
+    """Means of the columns; one that is not known in these rows has the mean of the others."""
+    sums, counts = np.zeros(table.shape[1]), np.zeros(table.shape[1])
+    for rows in _blocks(table, chosen, table.shape[1]):
+        sums += np.nansum(rows, axis=0, dtype=np.float64)
+        counts += np.count_nonzero(~np.isnan(rows), axis=0)
+    means = sums / np.maximum(counts, 1)
+    return np.where(counts > 0, means, np.mean(means[counts > 0]) if np.any(counts) else 0.0)
+
+
+def _covariances(table: Table, chosen: IndexVector, means: FloatArray) -> FloatArray:
+    """Covariances of the columns of a table, shrunk where few rows know both."""
+    m = table.shape[1]
+    products, pairs = np.zeros((m, m)), np.zeros((m, m))
+    for rows in _blocks(table, chosen, m):
+        known = ~np.isnan(rows)
+        deviations = np.where(known, _minus(rows, means), 0).astype(rows.dtype, copy=False)
+        products += deviations.T @ deviations
+        pairs += known.T.astype(rows.dtype) @ known.astype(rows.dtype)
+    return products / (pairs + 1)
+
+
+def _start(means: FloatArray, covariance: FloatArray, n_factors: int) -> FactorModel:
+    """The leading directions of covariances, and what they leave as noise."""
     values, vectors = np.linalg.eigh(covariance)
     values, vectors = values[::-1], vectors[:, ::-1]
-    variances = np.maximum(np.diag(covariance), _least_noise(np.diag(covariance) + mean**2))
+    variances = np.maximum(np.diag(covariance), _least_noise(np.diag(covariance)))
     rest = max(float(np.sum(values[n_factors:])) / max(len(values) - n_factors, 1), 0.05 * float(np.mean(variances)))
     V = vectors[:, :n_factors] * np.sqrt(np.maximum(values[:n_factors] - rest, 0.01 * rest))
     noise = np.maximum(variances - np.sum(V**2, axis=1), 0.1 * variances)
-    k = V.shape[1] + 1
-    return FactorModel(np.column_stack([V, mean]), np.zeros((len(mean), k * (k + 1) // 2)), noise)
+    m, k = V.shape[0], V.shape[1] + 1
+    return FactorModel(np.column_stack([V, means]), np.zeros((m, k * (k + 1) // 2)), noise)
 
 
-def _least_noise(squares: FloatArray) -> float:
-    """A noise that is nothing beside values with these mean squares."""
-    return LEAST_NOISE * (float(np.mean(squares)) or 1.0)
-
-
-def _pairwise(table: Table, chosen: IndexVector) -> tuple[FloatArray, FloatArray]:
-    """Means of the columns, and their covariances, shrunk where few rows know both."""
-    m = table.shape[1]
-    sums, counts, products, pairs = np.zeros(m), np.zeros(m), np.zeros((m, m)), np.zeros((m, m))
-    for rows in _blocks(table, chosen, m):
-        sums += np.nansum(rows, axis=0, dtype=np.float64)
-        counts += np.count_nonzero(~np.isnan(rows), axis=0)
-    mean = sums / np.maximum(counts, 1)
-    for rows in _blocks(table, chosen, m):
-        known = ~np.isnan(rows)
-        deviations = np.where(known, rows - mean, 0).astype(rows.dtype, copy=False)
-        products += deviations.T @ deviations
-        pairs += known.T.astype(rows.dtype) @ known.astype(rows.dtype)
-    return mean, products / (pairs + 1)
+def _least_noise(variances: FloatArray) -> float:
+    """A noise that is nothing beside these variances."""
+    return LEAST_NOISE * (float(np.mean(variances)) or 1.0)
 
 
 def _blocks(table: Table, chosen: IndexVector, width: int) -> Iterator[FloatArray]:
@@ -200,13 +222,15 @@ def _improved(model: FactorModel, table: Table, chosen: IndexVector) -> FactorMo
     loadings = np.matmul(covariances, sums.right[:, :, None])[:, :, 0] / model.noise[:, None]
     second = loadings[:, :, None] * loadings[:, None, :] + covariances
     squares = sums.squares - 2 * np.sum(sums.right * loadings, axis=1) + np.sum(moments * second, axis=(1, 2))
-    squares = np.maximum(squares, 0)
+    new = FactorModel(loadings, _triangle(covariances), _noise(np.maximum(squares, 0), sums))
+    return _rotated(new, _full((sums.total / sums.n_rows)[None], k + 1)[0])
+
+
+def _noise(squares: FloatArray, sums: _Sums) -> FloatArray:
+    """Noise from sums of squared residuals, near that of the other columns where few values are known."""
     common = float(np.sum(squares) / np.sum(sums.counts))
     noise = (squares + PSEUDO_COUNT * common) / (sums.counts + PSEUDO_COUNT)
-    noise = np.maximum(noise, _least_noise(sums.squares / np.maximum(sums.counts, 1)))
-    return _rotated(
-        FactorModel(loadings, _triangle(covariances), noise), _full((sums.total / sums.n_rows)[None], k + 1)[0]
-    )
+    return np.maximum(noise, _least_noise(sums.squares / np.maximum(sums.counts, 1)))
 
 
 def _rotated(model: FactorModel, second: FloatArray) -> FactorModel:
@@ -214,8 +238,8 @@ def _rotated(model: FactorModel, second: FloatArray) -> FactorModel:
     k = model.n_factors
     mean = second[:k, k]
     L = np.linalg.cholesky(second[:k, :k] - np.outer(mean, mean) + 1e-12 * np.trace(second[:k, :k]) / k * np.eye(k))
-    expected = np.mean(_full(_products(model.loadings) + model.covariances, k + 1), axis=0)[:k, :k]
-    sizes, R = np.linalg.eigh(L.T @ expected @ L)
+    expected = np.mean(_products(model.loadings) + model.covariances, axis=0)
+    sizes, R = np.linalg.eigh(L.T @ _full(expected[None], k + 1)[0][:k, :k] @ L)
     kept = np.flatnonzero(sizes > NEGLIGIBLE * np.mean(model.noise))[::-1]
     kept = kept if len(kept) else np.array([k - 1])
     change = np.zeros((k + 1, len(kept) + 1))
