@@ -5,9 +5,6 @@ Run: python benchmarks/gaps.py --data DIR [--seeds 3] [--only NAME ...]
 
 import argparse
 import os
-
-from common import versions  # isort: skip
-
 from pathlib import Path
 
 import numpy as np
@@ -35,9 +32,9 @@ def with_gaps(seen: curplus.Observation, share: float, seed: int) -> curplus.Obs
     crossing = np.isnan(rows[:, seen.column_index]) | np.isnan(columns[seen.row_index])
     rows[:, seen.column_index] = np.where(crossing, np.nan, rows[:, seen.column_index])
     columns[seen.row_index] = np.where(crossing, np.nan, columns[seen.row_index])
-    hidden = dict(rows=rows, columns=columns, row_index=seen.row_index, column_index=seen.column_index)
+    lines = {"rows": rows, "columns": columns, "row_index": seen.row_index, "column_index": seen.column_index}
     return curplus.Observation(
-        shape=seen.shape, **hidden, i=seen.i, j=seen.j, values=seen.values, design=seen.design, gaps=True
+        shape=seen.shape, **lines, i=seen.i, j=seen.j, values=seen.values, design=seen.design, gaps=True
     )
 
 
@@ -47,7 +44,6 @@ if __name__ == "__main__":
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--only", nargs="+", default=DATA)
     options = parser.parse_args()
-    print(versions())
     print("data,complete," + ",".join(f"{share:.0%} gaps" for share in SHARES))
     for name in options.only:
         M = matrix(name, options.data)

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curplus.methods import factor_model
-from curplus.methods.factor_model import FactorModel, Table, fit_factor_model
+from curplus.methods.approximate import factor_model
+from curplus.methods.approximate.factor_model import FactorModel, Table, fit_factor_model
 
 
 def table_of(X):

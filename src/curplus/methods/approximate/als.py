@@ -204,7 +204,7 @@ def alternate(
     use, check : arrays
         Which entries to fit, and which to watch.
     offsets : Offsets, optional
-        What the ridge holds back to; zero if left out. The factors are fitted to the rest.
+        What the ridge shrinks towards; zero if left out. The factors are fitted to the rest.
     max_sweeps : int, default 50
         Most sweeps over rows and columns.
     tol : float, default 1e-5

@@ -57,7 +57,7 @@ def approximate(
     rank : int, optional
         Rank of the approximation, at most; if left out, chosen by what predicts values that were not used.
     offsets : "auto", True or False, default "auto"
-        Whether predictions are held back to a constant with offsets of rows and columns, instead of zero. "auto" lets
+        Whether predictions are shrunk towards a constant with offsets of rows and columns, instead of zero. "auto" lets
         rows and columns that are left out decide, or values set aside.
     form : {"free", "cur"}, default "free"
         ``"cur"`` makes the approximation of the sampled columns and rows, so that it has a C U R form: the matrix
@@ -86,7 +86,7 @@ def approximate(
     leading subspace of the columns is used, and the other factor is fitted to the entries.
 
     Corrections and refinements are kept only if entries that had no part in them are predicted better: by two standard
-    errors, by three for the best of several, by one for offsets, which are shrunk by themselves.
+    errors, by three for the best of several.
 
     Cost is :math:`O((n + m) (d_1 + d_2)^2)`, and :math:`O(|\Omega| r^2)` a sweep of refinement.
 

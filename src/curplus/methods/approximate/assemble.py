@@ -52,7 +52,8 @@ def assemble(observation: Observation, prediction: Prediction, rank: int | None 
     is_sampled_column = to_device(index_table(observation.column_index, m) >= 0, features)
     outside = xp.where(is_sampled_row[:, None], xp.zeros_like(features), features)
     least = rounding_unit(observation.values)
-    left = leading_basis(outside, least=least).vectors
+    sizes = xp.linalg.vector_norm(outside, axis=0)
+    left = leading_basis(outside / xp.where(sizes > 0, sizes, xp.ones_like(sizes)), least=least).vectors
     coordinates = float64(left.T @ outside)  # of the features
     predicted = (coordinates @ to_device(prediction.mixing, coordinates)) @ prediction.right.T
     read = scatter_rows(coordinates[:, :d1].T, observation.column_index, m).T

@@ -8,13 +8,13 @@ from ..._arrays import array_namespace, to_device, to_numpy
 from ..._typing import IndexVector
 from ...observation import Entries, Observation
 from .correction import error_at
-from .evidence import best_gain
+from .evidence import KEPT, best_gain
 from .offsets import Offsets, additive_model
 from .prediction import Prediction
 
 __all__ = ["with_entry_offsets"]
 
-KEPT = 1.0  # standard errors: offsets are shrunk by themselves where there is little to see
+STEPS = 30  # to find the variances
 
 
 def with_entry_offsets(
@@ -22,14 +22,14 @@ def with_entry_offsets(
 ) -> tuple[Prediction, float]:
     """The prediction, and by how many standard errors offsets fitted to its error at the entries do better.
 
-    They are added if that is more than one. If ``has_constant``, the feature after the sampled columns is the constant.
+    They are added if that is more than two. If ``has_constant``, the feature after the sampled columns is the constant.
     """
     factors = prediction.factors
     error, aside = (_on_host(error_at(observation, factors, which)) for which in (use, check))
-    gain = best_gain(error, aside, lambda fit, at: [additive_model(fit).at(at.i, at.j)])
+    gain = best_gain(error, aside, lambda fit, at: [additive_model(fit, STEPS).at(at.i, at.j)])
     if not gain.standard_errors > KEPT:
         return prediction, gain.standard_errors
-    return _plus(prediction, additive_model(error), observation.n_columns, has_constant), gain.standard_errors
+    return _plus(prediction, additive_model(error, STEPS), observation.n_columns, has_constant), gain.standard_errors
 
 
 def _on_host(error: Entries) -> Entries:

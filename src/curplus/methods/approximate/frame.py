@@ -1,4 +1,4 @@
-r"""What the ridge holds back to: zero, a product of sums, or offsets of rows and columns.
+r"""What the ridge shrinks towards: zero, a product of sums, or offsets of rows and columns.
 
 A ridge pulls a prediction towards zero, and where values have a mean, zero is a bad guess. So the ridge skeleton works
 on what is left of rows and columns after a first guess, made of them by few numbers:
@@ -58,7 +58,7 @@ def sum_frame(cross: Cross) -> Frame:
 
 
 def offset_frame(cross: Cross) -> Frame:
-    r"""Offsets of rows and columns, from their means, each held back by how little is known of it.
+    r"""Offsets of rows and columns, from their means, each shrunk by how little is known of it.
 
     A row mean over d1 columns has variance :math:`\tau^2 + \sigma^2 / d_1` with :math:`\tau^2` that of the offsets,
     and its best guess is the share :math:`\tau^2 / (\tau^2 + \sigma^2 / d_1)` of its deviation.

@@ -34,7 +34,7 @@ def from_rows_and_columns(
         prediction, correction_z = corrected(sample, prediction, use, check)
     answer = assemble(sample, prediction, rank)
     if rank is None and skeleton.is_exact:
-        suggested = RankChoice(answer.rank, "the sampled rows and columns have no more independent directions")
+        suggested = RankChoice(answer.rank, "the sampled {axis} have no more independent directions", "columns")
     used = prediction is not plain or skeleton.asked_entries
     return Start(answer, suggested, skeleton, correction_z, offsets_z, used)
 

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from ..._arrays import to_device, to_numpy
+from ..._arrays import is_numpy_array, to_device, to_numpy
 from ..._typing import FloatArray, IndexVector
 from ...factorization import FittedModel
 from ...observation import Entries, Observation
@@ -36,8 +36,9 @@ WHY = "as many directions as the values support"
 
 
 def affordable(sample: Observation) -> bool:
-    """Whether a matrix is small enough to be read as a table with gaps."""
-    return math.prod(sample.shape) <= MOST_CELLS and min(sample.shape) <= LONGEST_SHORT_SIDE
+    """Whether a matrix is small enough to be read as a table with gaps, which is made on the host."""
+    on_host = is_numpy_array(sample.values) or not (sample.n_rows or sample.n_columns)
+    return on_host and math.prod(sample.shape) <= MOST_CELLS and min(sample.shape) <= LONGEST_SHORT_SIDE
 
 
 def from_values(

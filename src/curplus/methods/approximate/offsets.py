@@ -47,7 +47,7 @@ class Offsets(NamedTuple):
         return np.column_stack([self.constant + self.rows, np.ones(n)]), np.column_stack([np.ones(m), self.columns])
 
 
-def additive_model(entries: Entries) -> Offsets:
+def additive_model(entries: Entries, most_steps: int = MOST_STEPS) -> Offsets:
     """The additive model of weighted entries; a row without entries has offset zero."""
     values, weights = np.asarray(entries.values, dtype=np.float64), np.asarray(entries.weights)
     constant = float(np.average(values, weights=weights)) if len(values) else 0.0
@@ -59,7 +59,7 @@ def additive_model(entries: Entries) -> Offsets:
     if variance == 0:
         return Offsets(constant, sides[0].offsets, sides[1].offsets, 0.0)
     floor, noise, total = NEGLIGIBLE * variance, variance / 3, float(np.sum(weights))
-    for _ in range(MOST_STEPS):
+    for _ in range(most_steps):
         before = (noise, *(side.variance for side in sides))
         for side, other in (sides, sides[::-1]):
             constant += side.update(values - constant - other.offsets[other.index], noise, floor)

@@ -34,7 +34,7 @@ def refined(begin: Start, sample: Observation, use: IndexVector, check: IndexVec
     """
     start = begin.approximation
     supported = min(start.rank, 2 * len(use) // sum(sample.shape))
-    if not supported or len(check) < FEWEST or begin.is_exact:
+    if supported < min(start.rank, 2) or not supported or len(check) < FEWEST or begin.is_exact:
         return start, math.nan
     candidates = _candidates(begin, sample, supported, use, check)
     at, weights = sample.entries.take(check), sample.entries.fit_weights[check]

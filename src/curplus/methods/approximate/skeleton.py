@@ -2,7 +2,7 @@ r"""What the sampled rows and columns say of the rest: a prediction of everythin
 
 Where sampled rows and columns intersect, both are known. If rows depend on one another in the rest of the matrix as
 they do in the sampled columns, then :math:`M \approx C W^+ R` with W the intersection. On real data W is noisy, so
-its inverse is held back by a ridge, towards a first guess (:mod:`.frame`). Which guess and how large a ridge is decided
+its inverse is shrunk by a ridge, towards a first guess (:mod:`.frame`). Which guess and how large a ridge is decided
 by leaving sampled rows and columns out: predict each from its values in the intersection, compare with what was read.
 All of it works on d x d matrices.
 """
@@ -108,6 +108,11 @@ def _witnesses(observation: Observation, use: IndexVector) -> Witnesses | None:
         return None
     if len(use) > MOST_WITNESSES:
         use = np.random.default_rng(0).choice(use, MOST_WITNESSES, replace=False)
+    return _around(observation, use)
+
+
+def _around(observation: Observation, use: IndexVector) -> Witnesses:
+    """Some entries, with what was read of their rows and columns; only that leaves the device."""
     at, weights = observation.entries.take(use), observation.entries.fit_weights[use]
     n_rest = (observation.shape[0] - observation.n_rows) * (observation.shape[1] - observation.n_columns)
     samples = (
@@ -199,18 +204,27 @@ def _ranks_agree(observation: Observation, cross: Cross) -> bool:
     """Whether rows, columns and their intersection have the same rank, below the number of either."""
     rounding = rounding_unit(observation.values)
     rank = exact_rank(np.linalg.svdvals(cross.W), rounding)
-    return 0 < rank < min(cross.W.shape) and all(
-        exact_rank(singular_values(x), rounding) == rank for x in (observation.columns, observation.rows.T)
-    )
+    if not 0 < rank < min(cross.W.shape) or any(
+        _clearly_above(rank, gram) for gram in (cross.row_gram, cross.column_gram)
+    ):
+        return False
+    return all(exact_rank(singular_values(x), rounding) == rank for x in (observation.columns, observation.rows.T))
+
+
+def _clearly_above(rank: int, gram: FloatArray) -> bool:
+    """Whether inner products show more directions than this, by more than the square root of rounding."""
+    values = np.linalg.eigvalsh(gram[:-1, :-1])
+    return int(np.count_nonzero(values > 1e-10 * values[-1])) > rank
 
 
 def _is_exact(plain: Skeleton, observation: Observation, use: IndexVector) -> bool:
     """Whether entries are predicted to rounding; they must not be all zero."""
-    at = observation.entries.take(use[:CONFIRMING])
-    values = to_numpy(float64(at.values))
+    if not len(use):
+        return False
+    values, _, of_columns, of_rows = _around(observation, use[:CONFIRMING])
     if not np.any(values):
         return False
-    error = values - to_numpy(plain.prediction(observation).factors.at(at.i, at.j))
+    error = values - np.vecdot(of_columns @ plain.mixing, of_rows @ plain.coefficients.T)
     return bool(np.linalg.norm(error) <= math.sqrt(rounding_unit(observation.values)) * np.linalg.norm(values))
 
 

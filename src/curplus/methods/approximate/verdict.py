@@ -27,7 +27,7 @@ from .start import Start
 __all__ = ["Verdict", "judged"]
 
 PREDICTED = 0.99  # more than this share of the squares of left-out rows and columns is as good as all
-MOST_CELLS = 20_000  # of the sampled rows and columns that tell the means of rows and columns
+MOST_CELLS, STEPS = 5_000, 30  # of the sampled rows and columns that tell the means of rows and columns
 
 
 class Verdict(NamedTuple):
@@ -52,16 +52,16 @@ def judged(answer: Factorization, sample: Observation, start: Start, held_out: I
 
 def _sentence(against_zero: float, against_means: float, doubt: str, count: int) -> str:
     judges = f"on {count} values that the fit did not use"
+    if against_zero <= KEPT:
+        return f"there is no evidence that it is better than zero {judges}"
     if doubt:
-        return f"it cannot be told {judges} how good it is: {doubt}"
+        return f"better than zero {judges}, but how good it is cannot be told: {doubt}"
     if against_means > KEPT:
         return f"better than means of rows and columns {judges}, by {against_means:.1f} standard errors"
-    if against_zero > KEPT:
-        return (
-            f"better than no answer {judges}, by {against_zero:.1f} standard errors, and not clearly better than means "
-            "of rows and columns"
-        )
-    return f"there is no evidence that it is better than zero {judges}"
+    return (
+        f"better than zero {judges}, by {against_zero:.1f} standard errors, and not clearly better than means of rows "
+        "and columns"
+    )
 
 
 def _without_entries(sample: Observation, start: Start, count: int) -> str:
@@ -109,5 +109,5 @@ def _means(sample: Observation, held_out: IndexVector, at: Entries) -> FloatArra
             known = ~np.isnan(values)
             parts.append((here[0][known], here[1][known], values[known]))
     i, j, values = (np.concatenate(x) for x in zip(*parts, strict=True))
-    means = additive_model(Entries(sample.shape, i, j, values, weights=np.ones(len(values))))
+    means = additive_model(Entries(sample.shape, i, j, values, weights=np.ones(len(values))), STEPS)
     return means.at(at.i, at.j)

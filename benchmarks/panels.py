@@ -1,0 +1,66 @@
+"""Rows, columns and entries of panels: errors on values that were not read, beside zero and the additive model.
+
+Run: python benchmarks/panels.py --data DIR [--seeds 3] [--only NAME ...], with the folder that has the data sets.
+
+A share of the matrix is read: half of it, or nine tenths, as rows and columns, as many of each, the rest as entries,
+all drawn uniformly. The additive model (a constant with shrunken offsets of rows and columns) has the same values.
+"""
+
+import argparse
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import numpy as np
+
+import curplus
+from curplus.methods.approximate.offsets import additive_model
+from curplus.observation import Entries
+
+TABLES = {"oboe": "error", "norman_gi": "replicate1", "planetlab_rtt": "median"}
+QUESTIONS = ("arc_challenge", "ifeval", "musr", "gsm")
+RANKS = (None, 2, 5, 10, 20)
+SHARES, LINES = (0.05, 0.1, 0.2), (0.5, 0.9)
+
+
+def cases(folder: str) -> Iterator[tuple[str, np.ndarray]]:
+    for name, array in [*TABLES.items(), *(("llm_items", name) for name in QUESTIONS)]:
+        path = Path(folder) / f"{name}.npz"
+        if path.exists():
+            yield (array if name == "llm_items" else name), np.load(path, allow_pickle=False)[array].astype(float)
+    rng = np.random.default_rng(0)
+    yield "noise", rng.standard_normal((400, 300))
+    yield "noise around 5", 5 + rng.standard_normal((400, 300))
+
+
+def measure(M: np.ndarray, share: float, lines: float, seed: int) -> list[float]:
+    n, m = M.shape
+    d = max(1, round(share * n * m * lines / (n + m)))
+    seen = curplus.observe(M, n_columns=d, n_rows=d, n_entries=int(share * n * m * (1 - lines)), rng=seed)
+    known = np.zeros(M.shape, dtype=bool)
+    known[seen.row_index], known[:, seen.column_index], known[seen.i, seen.j] = True, True, True
+    i, j = np.nonzero(known)
+    additive = additive_model(Entries(M.shape, i, j, M[i, j], weights=np.ones(len(i))))
+    i, j = np.nonzero(~known)
+    guesses = [0.0, additive.at(i, j)] + [curplus.approximate(seen, rank).entries(i, j) for rank in RANKS]
+    return [float(np.sqrt(np.mean((M[i, j] - guess) ** 2))) for guess in guesses]
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", default=os.environ.get("CURPLUS_DATA"), required="CURPLUS_DATA" not in os.environ)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--only", nargs="+", default=[""], help="names of data sets, or the beginnings of them")
+    options = parser.parse_args()
+    print(
+        "data,share read,in rows and columns,zero,additive,rank None,rank 2,rank 5,rank 10,rank 20,worst against zero"
+    )
+    for name, M in cases(options.data):
+        for share in SHARES if name.startswith(tuple(options.only)) else ():
+            for lines in LINES:
+                found = np.array([measure(M, share, lines, seed) for seed in range(options.seeds)])
+                worst = np.max(found[:, 2:] / found[:, :1])
+                shown = ",".join(f"{x:.4g}" for x in found.mean(axis=0))
+                print(f"{name},{share:g},{lines:g},{shown},{worst:.3f}", flush=True)
