@@ -118,6 +118,26 @@ def draw_importance():
     return plot_importance(curplus.approximate(seen, rank=5, form="cur").importance())
 
 
+def draw_missing():
+    """Filled against true values, for gaps at random and for gaps where values are large."""
+    rng = np.random.default_rng(0)
+    truth = rng.standard_normal((300, 2)) @ rng.standard_normal((2, 40)) + rng.standard_normal((300, 40))
+    at_random = rng.random(truth.shape) < 0.25
+    large = rng.random(truth.shape) < np.where(truth > 1, 0.9, 0.02)
+    figure, axes = plt.subplots(1, 2, figsize=(9, 4.4), sharex=True, sharey=True, layout="constrained")
+    for ax, gaps, title in zip(axes, (at_random, large), ("gaps at random", "large values missing"), strict=True):
+        seen = curplus.Observation.from_table(np.where(gaps, np.nan, truth))
+        approx = curplus.approximate(seen)
+        filled = approx.to_array()
+        error = np.sqrt(np.mean((filled - truth)[gaps] ** 2))
+        ax.plot(truth[gaps], filled[gaps], ".", markersize=2, alpha=0.5)
+        ax.axline((0, 0), slope=1, color="0.4", linewidth=1)
+        ax.set_title(f"{title}\nexpected error {approx.provenance.model.noise:.2f}, error at the gaps {error:.2f}")
+        ax.set_xlabel("true value at a gap")
+    axes[0].set_ylabel("filled value")
+    return figure
+
+
 def save(figure, name):
     figure.savefig(FOLDER / f"{name}.png", metadata={"Software": None})
     plt.close(figure)
@@ -133,6 +153,7 @@ def main():
     for name, draw in (("idea", draw_idea), ("steps", draw_steps)):
         save(draw(M, seen, approx, options), name)
     save(draw_importance(), "importance")
+    save(draw_missing(), "missing")
 
 
 if __name__ == "__main__":

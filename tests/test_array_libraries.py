@@ -51,6 +51,12 @@ class Library:
         return 1e-9 if self.kind == "float64" else 1e-3
 
 
+@pytest.fixture(autouse=True)
+def no_factor_model(monkeypatch):
+    """The factor model of all values is made on the host, and is tried for NumPy arrays alone."""
+    monkeypatch.setattr("curplus.methods.approximate.from_values.MOST_CELLS", 0)
+
+
 @pytest.fixture(params=["array_api_strict", "torch", "cupy"])
 def xp(request, array_library):
     """Each array library but NumPy, with which they are compared."""
