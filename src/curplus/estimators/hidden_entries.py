@@ -10,12 +10,12 @@ moves all rows on by one from fold to fold, every known entry is hidden in one f
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 from sklearn.base import clone
-from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_array
 from sklearn.utils.validation import _num_samples
 
@@ -29,7 +29,8 @@ from ._tables import check_columns_are_numbers, dense_with_gaps, is_gap_marker_n
 __all__ = ["HiddenEntries"]
 
 
-class HiddenEntries(BaseCrossValidator):
+@dataclass(frozen=True)
+class HiddenEntries:
     """Folds of entries for scikit-learn's searches: ``cv=folds, scoring=folds.score``.
 
     Each known entry of the table is hidden in one fold. An imputer is fitted to the table without them, and the
@@ -67,10 +68,12 @@ class HiddenEntries(BaseCrossValidator):
     True
     """
 
-    def __init__(self, n_splits: int = 5, *, standardize: bool = True, random_state: int = 0) -> None:
-        self.n_splits = check_count(n_splits, name="n_splits", at_least=2)
-        self.standardize = standardize
-        self.random_state = random_state
+    n_splits: int = 5
+    standardize: bool = field(default=True, kw_only=True)
+    random_state: int = field(default=0, kw_only=True)
+
+    def __post_init__(self) -> None:
+        check_count(self.n_splits, name="n_splits", at_least=2)
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """Number of folds.
