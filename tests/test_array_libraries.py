@@ -5,6 +5,7 @@ both to mix arrays of two devices and to become a NumPy array by accident.
 """
 
 import dataclasses
+import importlib
 import math
 import sys
 
@@ -54,7 +55,7 @@ class Library:
 @pytest.fixture(autouse=True)
 def no_factor_model(monkeypatch):
     """The factor model of all values is made on the host, and is tried for NumPy arrays alone."""
-    monkeypatch.setattr("curplus.methods.approximate.from_values.MOST_CELLS", 0)
+    monkeypatch.setattr(importlib.import_module("curplus.methods.approximate.from_values"), "MOST_CELLS", 0)
 
 
 @pytest.fixture(params=["array_api_strict", "torch", "cupy"])

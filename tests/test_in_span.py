@@ -116,7 +116,7 @@ def test_turning_cutting_saving_and_certifying_work(full_rank, tmp_path):
     assert np.allclose(C @ U @ R, (P[:, :2] * s[:2]) @ Qt[:2])
     approx.save(tmp_path / "approx.npz")
     again = curplus.load(tmp_path / "approx.npz")
-    assert again.provenance.method == CrossApproximation(5, "cur")
+    assert again.provenance.method == CrossApproximation(5, form="cur")
     assert np.array_equal(again.cur().U, approx.cur().U)
     low, high = curplus.certify(again, seen).interval
     assert low < np.linalg.norm(M - approx.to_array()) < high
