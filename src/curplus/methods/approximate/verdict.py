@@ -20,6 +20,7 @@ from ...evaluation.effective_sample import check_tails, effective_sample_size, t
 from ...evaluation.residual import Residual
 from ...factorization import Factorization, Provenance
 from ...observation import Entries, Observation
+from ...observation.plan import distinct
 from .evidence import FEWEST, KEPT, squared_errors, standard_errors
 from .offsets import additive_model
 from .start import Start
@@ -27,7 +28,7 @@ from .start import Start
 __all__ = ["Verdict", "judged"]
 
 PREDICTED = 0.99  # more than this share of the squares of left-out rows and columns is as good as all
-MOST_CELLS, STEPS = 5_000, 30  # of the sampled rows and columns that tell the means of rows and columns
+MOST_CELLS = 10_000  # of the sampled rows and columns that tell the means of rows and columns
 
 
 class Verdict(NamedTuple):
@@ -103,11 +104,13 @@ def _means(sample: Observation, held_out: IndexVector, at: Entries) -> FloatArra
     parts = [(some.i, some.j, to_numpy(float64(some.values)))]
     for lines, index, turned in ((sample.columns, sample.column_index, False), (sample.rows.T, sample.row_index, True)):
         if len(index):
-            i, k = rng.integers(lines.shape[0], size=MOST_CELLS), rng.integers(len(index), size=MOST_CELLS)
+            size = lines.shape[0] * len(index)
+            cells = distinct(rng, size, min(size, MOST_CELLS))
+            i, k = cells // len(index), cells % len(index)
             values = to_numpy(float64(gather(lines, i, k)))
             here = (index[k], i) if turned else (i, index[k])
             known = ~np.isnan(values)
             parts.append((here[0][known], here[1][known], values[known]))
     i, j, values = (np.concatenate(x) for x in zip(*parts, strict=True))
-    means = additive_model(Entries(sample.shape, i, j, values, weights=np.ones(len(values))), STEPS)
+    means = additive_model(Entries(sample.shape, i, j, values, weights=np.ones(len(values))))
     return means.at(at.i, at.j)
