@@ -12,24 +12,37 @@ from .evidence import KEPT, best_gain
 from .offsets import Offsets, additive_model
 from .prediction import Prediction
 
-__all__ = ["with_entry_offsets"]
+__all__ = ["kept_above", "with_entry_offsets"]
 
 STEPS = 30  # to find the variances
+RELIABLE = 0.3  # share of the variance of means that is not chance, above which there are offsets
 
 
 def with_entry_offsets(
-    observation: Observation, prediction: Prediction, use: IndexVector, check: IndexVector, *, has_constant: bool
+    observation: Observation,
+    prediction: Prediction,
+    use: IndexVector,
+    check: IndexVector,
+    *,
+    has_constant: bool,
+    reliability: float = 0.0,
 ) -> tuple[Prediction, float]:
     """The prediction, and by how many standard errors offsets fitted to its error at the entries do better.
 
-    They are added if that is more than two. If ``has_constant``, the feature after the sampled columns is the constant.
+    They are added if that is more than two; or more than zero, where the sampled rows and columns show that there are
+    offsets (``reliability``). If ``has_constant``, the feature after the sampled columns is the constant.
     """
     factors = prediction.factors
     error, aside = (_on_host(error_at(observation, factors, which)) for which in (use, check))
     gain = best_gain(error, aside, lambda fit, at: [additive_model(fit, STEPS).at(at.i, at.j)])
-    if not gain.standard_errors > KEPT:
+    if not gain.standard_errors > kept_above(reliability):
         return prediction, gain.standard_errors
     return _plus(prediction, additive_model(error, STEPS), observation.n_columns, has_constant), gain.standard_errors
+
+
+def kept_above(reliability: float) -> float:
+    """How many standard errors offsets must bring: none where rows and columns show that there are some."""
+    return 0.0 if reliability > RELIABLE else KEPT
 
 
 def _on_host(error: Entries) -> Entries:

@@ -31,6 +31,7 @@ class Frame(NamedTuple):
     rows: FloatArray  # (d2, d2 + 1); deviations of the rows are rows @ [R; 1]
     own_rows: FloatArray  # (d2,), by which factor the guess for each row contains the row itself
     own_columns: FloatArray  # (d1,)
+    reliability: float = 0.0  # of offsets: the larger share of the variance of means that is not chance
 
     @property
     def T(self) -> Frame:
@@ -74,7 +75,7 @@ def offset_frame(cross: Cross) -> Frame:
     left, right = np.zeros((d1 + 1, 2)), np.zeros((2, d2 + 1))
     left[:-1, 0], left[-1] = share_of_rows / d1, (constant, 1)
     right[1, :-1], right[0, -1] = share_of_columns / d2, 1
-    return _frame("offsets", cross, left, right)
+    return _frame("offsets", cross, left, right)._replace(reliability=max(share_of_rows, share_of_columns))
 
 
 def sum_coefficient(cross: Cross) -> float:

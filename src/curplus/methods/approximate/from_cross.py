@@ -29,8 +29,10 @@ def from_rows_and_columns(
     offsets_z = correction_z = math.nan
     if not skeleton.is_exact:
         if offsets is not False:
-            has_constant = skeleton.frame == "offsets"
-            prediction, offsets_z = with_entry_offsets(sample, prediction, use, check, has_constant=has_constant)
+            has_constant, reliability = skeleton.frame == "offsets", skeleton.reliability
+            prediction, offsets_z = with_entry_offsets(
+                sample, prediction, use, check, has_constant=has_constant, reliability=reliability
+            )
         prediction, correction_z = corrected(sample, prediction, use, check)
     answer = assemble(sample, prediction, rank)
     if rank is None and skeleton.is_exact:

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from ...factorization import Fact, Factorization, FitReport
+from .entry_offsets import kept_above
 from .evidence import KEPT, KEPT_OF_SEVERAL
 from .offsets import Offsets
 from .rank import ASKED_FOR, RankChoice
@@ -38,7 +39,7 @@ def fit_report(
             Fact("ridge", skeleton.ridge, unit=RELATIVE),
             Fact("intersection_condition", skeleton.condition, "condition of the intersection"),
             Fact("left_out_error", skeleton.left_out_error, "left-out rows and columns", "of the squares unpredicted"),
-            _tried("offsets_z", "offsets for the entries", start.offsets_z, KEPT),
+            _tried("offsets_z", "offsets for the entries", start.offsets_z, kept_above(skeleton.reliability)),
             _tried("correction_z", "core for the entries", start.correction_z, KEPT_OF_SEVERAL),
             _tried("refinement_z", "refinement", refinement_z, KEPT),
             Fact("refined", refinement_z > KEPT, "refined by alternating least squares"),

@@ -44,6 +44,7 @@ class Skeleton(NamedTuple):
     left_out_error: float = math.nan  # share of the squares of left-out rows and columns that is not predicted
     score: float = math.nan  # by which first guesses are compared
     asked_entries: bool = False  # whether entries had a part in it
+    reliability: float = 0.0  # of offsets that are the first guess: the share of their variance that is not chance
     is_exact: bool = False  # whether the ranks, or all the entries, say that it is exact
 
     def prediction(self, observation: Observation) -> Prediction:
@@ -153,6 +154,7 @@ def _held_back(frame: Frame, cross: Cross, rank: int, uniform: bool, witnesses: 
         errors = _both(errors, _witness_squares(frame, W, witnesses))
     chosen = most_cautious(errors, 1e-13 * total)
     skeleton = _skeleton(frame, W, RIDGES[chosen])
+    skeleton = skeleton._replace(reliability=frame.reliability)
     left_out = float(np.mean([share[chosen] for share in shares]))
     score = left_out if witnesses is None else float(errors[chosen].sum())
     return skeleton._replace(left_out_error=left_out if math.isfinite(left_out) else math.nan, score=score)

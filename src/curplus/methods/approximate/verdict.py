@@ -105,7 +105,7 @@ def _means(sample: Observation, held_out: IndexVector, at: Entries) -> FloatArra
     for lines, index, turned in ((sample.columns, sample.column_index, False), (sample.rows.T, sample.row_index, True)):
         if len(index):
             size = lines.shape[0] * len(index)
-            cells = distinct(rng, size, min(size, MOST_CELLS))
+            cells = distinct(rng, size, min(size - 1, MOST_CELLS))
             i, k = cells // len(index), cells % len(index)
             values = to_numpy(float64(gather(lines, i, k)))
             here = (index[k], i) if turned else (i, index[k])
