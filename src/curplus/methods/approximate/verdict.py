@@ -35,7 +35,7 @@ class Verdict(NamedTuple):
     """By how many standard errors values set aside are predicted better, and a sentence."""
 
     against_zero: float
-    against_means: float
+    against_means: float  # nan where zero already decides
     text: str
 
 
@@ -44,10 +44,11 @@ def judged(answer: Factorization, sample: Observation, start: Start, held_out: I
     if len(aside) < FEWEST:
         return Verdict(math.nan, math.nan, _without_entries(sample, start, len(aside)))
     now, weights = squared_errors(answer, aside), aside.fit_weights
-    against_zero = standard_errors(squared_errors(None, aside), now, weights)
-    means = to_numpy(aside.values) - _means(sample, held_out, aside)
-    against_means = standard_errors(means**2, now, weights)
+    against_zero, against_means = standard_errors(squared_errors(None, aside), now, weights), math.nan
     doubt = _doubt(answer, sample, start, held_out, now * weights)
+    if against_zero > KEPT and not doubt:
+        means = to_numpy(aside.values) - _means(sample, held_out, aside)
+        against_means = standard_errors(means**2, now, weights)
     return Verdict(against_zero, against_means, _sentence(against_zero, against_means, doubt, len(aside)))
 
 
