@@ -39,9 +39,29 @@ def test_a_table_with_gaps_is_filled_to_its_noise(panel, rng, dtype, turned):
     assert error < 0.26
     assert approx.provenance.model.noise == pytest.approx(error, rel=0.2)
     assert approx.report.model == "factor model"
-    assert "better than means of rows and columns" in approx.report.verdict
+    assert approx.report.against_zero_z > 10
     filled = seen.fill(approx)
     assert np.array_equal(filled[~gaps], M[~gaps])
+
+
+def test_the_verdict_on_a_table_compares_with_its_means(rng):
+    """Means that are found in all values of the rows in question, and not in a few of them."""
+    additive = 3 + rng.standard_normal((1500, 1)) + rng.standard_normal((1, 60)) + 0.5 * rng.standard_normal((1500, 60))
+    taste = rng.standard_normal((1500, 2)) @ rng.standard_normal((2, 60))
+    gaps = rng.random(taste.shape) < 0.3
+    plain, low_rank = (
+        curplus.approximate(Observation.from_table(np.where(gaps, np.nan, x))).report
+        for x in (additive, additive + taste)
+    )
+    assert "not clearly better than means of rows and columns" in plain.verdict
+    assert "better than means of rows and columns on 1500 values" in low_rank.verdict
+
+
+def test_a_table_is_approximated_without_offsets(panel, rng):
+    seen = Observation.from_table(np.where(rng.random(panel.shape) < 0.3, np.nan, panel))
+    approx = curplus.approximate(seen, offsets=False)
+    assert approx.report.model == "shrunken singular values"
+    assert relative(approx, panel) < 0.2
 
 
 def test_a_table_with_gaps_is_cut_to_the_rank_asked_for(panel, rng):

@@ -5,7 +5,7 @@ import pytest
 
 import curplus
 from curplus.methods.approximate.cross import cross_of
-from curplus.methods.approximate.frame import offset_frame, sum_coefficient, sum_frame, zero_frame
+from curplus.methods.approximate.first_guess import offset_guess, sum_coefficient, sum_guess, zero_guess
 from curplus.methods.approximate.leave_out import RIDGES, left_out_squares, most_cautious
 from curplus.methods.approximate.skeleton import ridge_skeleton
 from tests.strategies import observed
@@ -87,7 +87,7 @@ def test_the_ridge_is_the_largest_that_predicts_left_out_rows_as_well_as_the_bes
     worse = direct - direct[best]
     close = worse.sum(axis=1) <= np.std(worse, axis=1) * np.sqrt(15)
     assert skeleton.ridge == RIDGES[12 + int(np.flatnonzero(close)[-1])]
-    assert skeleton.frame == "zero"
+    assert skeleton.guess == "zero"
 
 
 def test_no_ridge_is_chosen_where_rows_cannot_be_predicted_at_all():
@@ -115,19 +115,19 @@ def test_the_part_made_of_sums_minimises_the_error_of_left_out_lines(rng):
     assert total(alpha) < min(total(alpha * 1.01), total(alpha * 0.99))
 
 
-@pytest.mark.parametrize("make", [zero_frame, sum_frame, offset_frame])
+@pytest.mark.parametrize("make", [zero_guess, sum_guess, offset_guess])
 def test_rows_and_columns_are_split_into_a_first_guess_and_deviations(rng, make):
     """Guess and deviations add up to what was read, and agree where rows and columns intersect."""
     M = 3 + rng.standard_normal((30, 1)) + rng.standard_normal((30, 20))
     seen = curplus.observe(M, n_columns=5, n_rows=6, n_entries=0, rng=0)
     cross = cross_of(seen)
-    frame = make(cross)
+    first = make(cross)
     C, R = np.column_stack([seen.columns, np.ones(30)]), np.vstack([seen.rows, np.ones(20)])
-    guess = C @ frame.left @ frame.right @ R
-    np.testing.assert_allclose(C @ frame.columns, seen.columns - guess[:, seen.column_index], atol=1e-10)
-    np.testing.assert_allclose(frame.rows @ R, seen.rows - guess[seen.row_index], atol=1e-10)
-    np.testing.assert_allclose(frame.intersection(cross), (C @ frame.columns)[seen.row_index], atol=1e-10)
-    np.testing.assert_allclose(frame.T.intersection(cross.T), frame.intersection(cross).T, atol=1e-10)
+    guess = C @ first.left @ first.right @ R
+    np.testing.assert_allclose(C @ first.columns, seen.columns - guess[:, seen.column_index], atol=1e-10)
+    np.testing.assert_allclose(first.rows @ R, seen.rows - guess[seen.row_index], atol=1e-10)
+    np.testing.assert_allclose(first.intersection(cross), (C @ first.columns)[seen.row_index], atol=1e-10)
+    np.testing.assert_allclose(first.T.intersection(cross.T), first.intersection(cross).T, atol=1e-10)
 
 
 def test_offsets_are_shrunk_as_a_random_effect_would_be(rng):
@@ -135,8 +135,8 @@ def test_offsets_are_shrunk_as_a_random_effect_would_be(rng):
     n, m, spread, noise = 3000, 40, 0.7, 1.5
     M = spread * rng.standard_normal((n, 1)) + noise * rng.standard_normal((n, m))
     seen = curplus.observe(M, n_columns=4, n_rows=50, n_entries=0, rng=0)
-    frame = offset_frame(cross_of(seen))
-    assert frame.left[0, 0] * 4 == pytest.approx(spread**2 / (spread**2 + noise**2 / 4), abs=0.05)
+    first = offset_guess(cross_of(seen))
+    assert first.left[0, 0] * 4 == pytest.approx(spread**2 / (spread**2 + noise**2 / 4), abs=0.05)
 
 
 def test_an_additive_matrix_needs_no_more_than_its_offsets(rng):
@@ -149,10 +149,10 @@ def test_an_additive_matrix_needs_no_more_than_its_offsets(rng):
 def test_offsets_are_the_first_guess_where_left_out_rows_and_columns_say_so(rng):
     noise = rng.standard_normal((80, 60))
     with_mean = curplus.observe(5 + noise, n_columns=10, n_rows=10, n_entries=0, rng=0)
-    assert ridge_skeleton(with_mean, 2, NONE).frame == "offsets"
+    assert ridge_skeleton(with_mean, 2, NONE).guess == "offsets"
     assert rest_error(5 + noise, with_mean, ridge_skeleton(with_mean, 2, NONE)) < 1.05 * np.linalg.norm(noise)
     low = rng.standard_normal((80, 3)) @ rng.standard_normal((3, 60)) + 0.1 * noise
-    assert ridge_skeleton(curplus.observe(low, n_columns=10, n_rows=10, n_entries=0, rng=0), 3, NONE).frame != "offsets"
+    assert ridge_skeleton(curplus.observe(low, n_columns=10, n_rows=10, n_entries=0, rng=0), 3, NONE).guess != "offsets"
 
 
 def test_an_empty_crossing_predicts_nothing(rng):
@@ -187,3 +187,14 @@ def test_smooth_kernels_keep_their_digits():
     seen = curplus.observe(M, n_columns=40, n_rows=40, n_entries=500, rng=0)
     approx = curplus.approximate(seen)
     assert np.linalg.norm(approx.to_array() - M) < 1e-11 * np.linalg.norm(M)
+
+
+def test_exactness_is_judged_by_entries_of_all_rows(low_rank, rng):
+    """Entries stand in the order of their rows; the first thousand would not see that the last rows differ."""
+    M = low_rank((400, 100), 4)
+    M[200:] += 0.5 * rng.standard_normal((200, 100))
+    plan = curplus.SamplePlan(
+        (400, 100), np.arange(4), np.arange(4), *np.unravel_index(np.arange(500, 40_000, 9), M.shape)
+    )
+    seen = observed(M, plan)
+    assert not ridge_skeleton(seen, 4, np.flatnonzero(seen.outside)).is_exact

@@ -24,7 +24,6 @@ from ._tables import dense_with_gaps, known_cells
 __all__ = ["TableFit", "fit_table"]
 
 SHORT = 2000  # longest short side for a factor model
-BLOCK = 2_000_000  # numbers in the equations of the rows that are solved at a time
 
 
 class Start(NamedTuple):
@@ -44,13 +43,7 @@ class TableFit(NamedTuple):
 
     def complete(self, rows: FloatArray) -> FloatArray:
         """Rows (p, m) that were not in the table, in comparable units, with their gaps filled."""
-        if self.model is None:
-            return np.asarray(self.approximation.complete_rows(rows))
-        filled = np.empty(rows.shape)
-        step = max(1, BLOCK // (self.model.n_factors + 1) ** 2)
-        for start in range(0, len(rows), step):
-            filled[start : start + step] = self.model.complete(rows[start : start + step])
-        return filled
+        return np.asarray(self.approximation.complete_rows(rows) if self.model is None else self.model.complete(rows))
 
 
 def fit_table(
@@ -80,14 +73,14 @@ def _tall(table: Table, _rank: int | None, found: Start) -> TableFit:
     model = found.model
     own = ColumnScale(model.loadings[:, -1], np.sqrt(model.noise))
     comparable = model.rescale(*own)
-    whole = leading_part(_scores(model, table), comparable.loadings[:, :-1], model.n_factors)
+    whole = leading_part(model.scores_of(table), comparable.loadings[:, :-1], model.n_factors)
     return TableFit(_remembering(whole, 1.0), found.units.then(own), comparable, found)
 
 
 def _wide(table: Table, rank: int | None, found: Start) -> TableFit:
     """Columns are draws; the mean row is subtracted."""
     model = found.model
-    scores = np.column_stack([_scores(model, table), np.ones(table.shape[0])])
+    scores = np.column_stack([model.scores_of(table), np.ones(table.shape[0])])
     mean = np.mean(model.loadings, axis=0)
     whole = leading_part(model.loadings - mean, scores, model.n_factors if rank is None else rank)
     own = ColumnScale(scores @ mean, np.ones(len(scores)))
@@ -95,28 +88,12 @@ def _wide(table: Table, rank: int | None, found: Start) -> TableFit:
     return TableFit(_remembering(whole, noise), found.units.then(own), start=found)
 
 
-def _scores(model: FactorModel, table: Table) -> FloatArray:
-    scores = np.empty((table.shape[0], model.n_factors))
-    step = max(1, BLOCK // max((model.n_factors + 1) ** 2, table.shape[1]))
-    for start in range(0, len(scores), step):
-        scores[start : start + step] = model.scores(table.rows(slice(start, start + step)))
-    return scores
-
-
 def _from_entries(table: Any, rank: int | None, rng: np.random.Generator) -> Factorization:
     i, j, values = known_cells(table)
-    observation = Observation(shape=table.shape, i=i, j=j, values=values)
-    approximation = approximate(observation, rank, rng=rng)
-    if approximation.provenance.model is not None:
-        return approximation
-    at = approximation.held_out if len(approximation.held_out) else np.arange(observation.n_entries)
-    errors = observation.values[at] - approximation.entries(observation.i[at], observation.j[at])
-    return _remembering(approximation, float(np.sqrt(np.mean(np.square(errors, dtype=np.float64)))))
+    return approximate(Observation(shape=table.shape, i=i, j=j, values=values), rank, rng=rng)
 
 
 def _remembering(approximation: Factorization, noise: float) -> Factorization:
     """The approximation with a model for new rows."""
-    made = approximation.provenance
-    report = made.report if made.report.facts else FitReport((Fact("rank", approximation.rank), Fact("noise", noise)))
-    model = FittedModel.of(approximation, noise)
-    return replace(approximation, provenance=Provenance(made.method, made.held_out, made.fingerprint, report, model))
+    report = FitReport((Fact("rank", approximation.rank), Fact("noise", noise)))
+    return replace(approximation, provenance=Provenance(report=report, model=FittedModel.of(approximation, noise)))

@@ -19,10 +19,10 @@ from ..._typing import IndexVector, RandomState
 from ..._validation import random_generator
 from ...exceptions import InvalidArgumentError
 from ...factorization import Factorization, FitReport, FittedModel, Provenance
-from ...observation import Entries, Observation
+from ...observation import Observation
 from ...observation.checks import check_observation
 from ...observation.holdout import split_entries
-from .evidence import KEPT, squared_errors
+from .evidence import squared_errors
 from .fill_lines import filled_lines
 from .from_columns import from_all_columns, from_columns
 from .from_cross import chosen_rank, from_rows_and_columns
@@ -86,7 +86,8 @@ def approximate(
     leading subspace of the columns is used, and the other factor is fitted to the entries.
 
     Corrections and refinements are kept only if entries that had no part in them are predicted better: by two standard
-    errors, by three for the best of several.
+    errors, by three for the best of several cores. Where the sampled rows and columns show that there are offsets, any
+    gain is enough for offsets fitted to the entries.
 
     Cost is :math:`O((n + m) (d_1 + d_2)^2)`, and :math:`O(|\Omega| r^2)` a sweep of refinement.
 
@@ -128,28 +129,28 @@ class CrossApproximation:
         if sample.has_gaps and not _is_table(sample):
             sample = filled_lines(sample)
         start = self._start(sample, use, check)
-        answer, refinement_z = refined(start, sample, use, check)
-        is_refined = refinement_z > KEPT
-        rank = start.rank
+        refinement = refined(start, sample, use, check)
+        answer, rank = refinement.approximation, start.rank
         if self.rank is None:
-            rank = chosen_rank(sample, self.offsets, start, answer, check if is_refined else use)
-        held_out = check if start.used_entries or is_refined else np.sort(np.concatenate([use, check]))
-        aside = sample.entries.take(held_out) if start.aside is None else start.aside
-        model = _model(answer, start, aside)
+            rank = chosen_rank(sample, self.offsets, start, answer, check if refinement.is_kept else use)
         answer = answer.truncate(rank.rank)
         span = in_span(answer, observation) if form == "cur" else None
         answer = answer if span is None else span.approximation
-        verdict = judged(answer, sample, start, held_out, aside)
-        report = fit_report(answer, rank, start, verdict, refinement_z=refinement_z)
+        used = start.used_entries or refinement.is_kept
+        held_out = check if used else np.sort(np.concatenate([use, check]))
+        verdict = judged(answer, sample, start, use if used else held_out[:0], held_out)
+        report = fit_report(answer, rank, start, refinement, verdict)
         report = report if span is None else FitReport((*report.facts, *span.facts))
+        model = _model(answer, sample, start, held_out)
         method = replace(self, rank=max(answer.rank, 1))
-        provenance = Provenance(method, held_out, observation.fingerprint, report, model.scale(unit))
+        scaled = None if model is None else model.scale(unit)
+        provenance = Provenance(method, held_out, observation.fingerprint, report, scaled)
         return _finished(answer, observation, unit, provenance)
 
     def _start(self, sample: Observation, use: IndexVector, check: IndexVector) -> Start:
         """The way that fits what was read."""
         if sample.has_gaps:
-            return from_table(sample, self.rank)
+            return from_table(sample, self.rank, self.offsets)
         if is_complete(sample):
             return from_all_columns(sample, self.rank)
         build = from_rows_and_columns if sample.n_rows else from_columns if sample.n_columns else from_values
@@ -171,14 +172,21 @@ def _is_table(sample: Observation) -> bool:
     return sample.n_rows == sample.shape[0] or sample.n_columns == sample.shape[1]
 
 
-def _model(answer: Factorization, start: Start, aside: Entries) -> FittedModel:
-    """What is kept for rows and columns that come later; the noise is what values set aside show."""
-    if start.model is not None and start.aside is None and not len(aside):
-        return start.model
+def _model(answer: Factorization, sample: Observation, start: Start, held_out: IndexVector) -> FittedModel | None:
+    """What is kept for rows and columns that come later; None where nothing tells the size of the noise.
+
+    It is the error at values that were not used, or at rows and columns that were left out.
+    """
+    aside = sample.entries.take(held_out) if start.aside is None else start.aside.entries
     if len(aside):
         noise = math.sqrt(float(np.average(squared_errors(answer, aside), weights=aside.fit_weights)))
         return FittedModel.of(answer, noise)
-    return FittedModel.of(answer, 0.0)
+    if start.is_exact:
+        return FittedModel.of(answer, 0.0)
+    if start.skeleton is not None and not math.isnan(start.skeleton.left_out_error):
+        mean_square = float(array_namespace(sample.rows).mean(sample.rows**2))
+        return FittedModel.of(answer, math.sqrt(start.skeleton.left_out_error * mean_square))
+    return start.model
 
 
 def _finished(answer: Factorization, observation: Observation, unit: float, provenance: Provenance) -> Factorization:

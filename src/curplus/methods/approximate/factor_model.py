@@ -57,7 +57,14 @@ class FactorModel(NamedTuple):
 
     def complete(self, rows: FloatArray) -> FloatArray:
         """What is expected of all values of some rows with NaN at gaps."""
-        return np.asarray(self.scores(rows) @ self.loadings[:, :-1].T + self.loadings[:, -1])
+        filled: FloatArray = self.scores_of(Table(rows.shape, rows.__getitem__)) @ self.loadings[:, :-1].T
+        filled += self.loadings[:, -1]
+        return filled
+
+    def scores_of(self, table: Table) -> FloatArray:
+        """Scores (n, k) of all rows of a table, found in blocks."""
+        blocks = _blocks(table, np.arange(table.shape[0]), max((self.n_factors + 1) ** 2, table.shape[1]))
+        return np.concatenate([np.empty((0, self.n_factors)), *map(self.scores, blocks)])
 
     @property
     def n_factors(self) -> int:

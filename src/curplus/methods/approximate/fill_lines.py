@@ -16,7 +16,6 @@ from .factor_model import Table, fit_factor_model
 __all__ = ["filled_lines"]
 
 MOST_FACTORS = 20
-BLOCK = 1_000_000  # numbers in the equations of the rows that are solved at a time
 
 
 def filled_lines(sample: Observation) -> Observation:
@@ -58,6 +57,4 @@ def _guess(values: FloatArray) -> FloatArray:
         return np.broadcast_to(np.nanmean(values, axis=0), values.shape)
     table = Table((n, d), lambda rows: values[rows])
     n_factors = max(1, min(MOST_FACTORS, n - 1, (d + 1) // 2))
-    model = fit_factor_model(table, n_factors, np.random.default_rng(0))
-    step = max(1, BLOCK // (n_factors + 1) ** 2)
-    return np.concatenate([model.complete(values[start : start + step]) for start in range(0, n, step)])
+    return fit_factor_model(table, n_factors, np.random.default_rng(0)).complete(values)

@@ -29,7 +29,7 @@ def from_rows_and_columns(
     offsets_z = correction_z = math.nan
     if not skeleton.is_exact:
         if offsets is not False:
-            has_constant, reliability = skeleton.frame == "offsets", skeleton.reliability
+            has_constant, reliability = skeleton.guess == "offsets", skeleton.reliability
             prediction, offsets_z = with_entry_offsets(
                 sample, prediction, use, check, has_constant=has_constant, reliability=reliability
             )

@@ -10,28 +10,27 @@ import math
 
 import numpy as np
 
-from ..._arrays import is_numpy_array, to_device, to_numpy
+from ..._arrays import index_table, is_numpy_array, to_device, to_numpy
 from ..._typing import FloatArray, IndexVector
 from ...factorization import FittedModel
 from ...observation import Entries, Observation
 from .als import measurements
 from .assemble import leading_part, mean_of
 from .evidence import FEWEST, squared_errors
-from .factor_model import FactorModel, Table, fit_factor_model
+from .factor_model import Table, fit_factor_model
 from .known_table import known_table
 from .nuclear import chosen_threshold, low_rank_part, thresholds
 from .offsets import additive_model, no_offsets
 from .posterior import posterior_mean
-from .rank import ASKED_FOR, RankChoice, choose_rank
-from .start import Start
+from .rank import RankChoice, choose_rank
+from .start import Aside, Start
 
 __all__ = ["affordable", "by_factor_model", "from_table", "from_values"]
 
 MOST_CELLS, LONGEST_SHORT_SIDE = 50_000_000, 2000  # of a table for which a factor model is affordable
-MOST_VALUES = 5_000_000  # for which shrunken singular values are
 MOST_FACTORS = 20  # where not more are asked for
 BLOCK = 2_000_000  # numbers in the equations of the rows that are solved at a time
-HIDDEN, MOST_HIDDEN = 0.1, 1500  # share of the known values of a table that is set aside, and the most of them
+HIDDEN, MOST_HIDDEN, MOST_ROWS = 0.1, 1500, 300  # share of the known values that is set aside, of so many rows
 WHY = "as many directions as the values support"
 
 
@@ -45,46 +44,61 @@ def from_values(
     sample: Observation, rank: int | None, offsets: str | bool, use: IndexVector, check: IndexVector
 ) -> Start:
     """The better of two models of the entries, and of rows and columns where there are any, on entries set aside."""
-    at = sample.entries.take(check)
     starts = []
     if offsets is not False and affordable(sample) and len(check) >= FEWEST:
         starts.append(by_factor_model(known_table(sample, use), sample, rank))
     if not starts or not (sample.n_rows or sample.n_columns):
-        starts.append(_by_shrinking(sample, rank, offsets, use))
+        starts.append(_by_shrinking(measurements(sample, use).entries, sample, rank, offsets))
     if len(starts) > 1:  # the mean of two models errs less than either where they err in different places
         mean = mean_of(*(start.approximation for start in starts))
         starts.append(starts[-1]._replace(approximation=mean, by="mean of a factor model and shrunken singular values"))
+    at = sample.entries.take(check)
     best = min(starts, key=lambda start: float(np.sum(at.fit_weights * squared_errors(start.approximation, at))))
     return best._replace(approximation=best.approximation.truncate(best.rank.rank))
 
 
-def from_table(sample: Observation, rank: int | None) -> Start:
-    """All rows or all columns with gaps: a factor model of their known values, without some that are set aside."""
+def from_table(sample: Observation, rank: int | None, offsets: str | bool) -> Start:
+    """All rows or all columns with gaps: a model of their known values, without some that are set aside."""
     table = known_table(sample, np.arange(sample.n_entries))
-    aside = _some_cells(table, np.random.default_rng(0))
-    hidden = np.sort(aside.flat_index)
-
-    def rows(index: slice | IndexVector) -> FloatArray:
-        values, chosen = np.array(table.rows(index)), np.arange(table.shape[0])[index]
-        start, stop = np.searchsorted(hidden, (chosen * table.shape[1], (chosen + 1) * table.shape[1]))
-        for k in np.flatnonzero(stop > start):
-            values[k, hidden[start[k] : stop[k]] % table.shape[1]] = np.nan
-        return values
-
-    start = by_factor_model(Table(table.shape, rows), sample, rank)
+    aside = _set_aside(table, np.random.default_rng(0))
+    rest = _without(table, aside.entries)
+    if offsets is False:
+        start = _by_shrinking(_known_entries(rest), sample, rank, offsets)
+    else:
+        start = by_factor_model(rest, sample, rank)
     return start._replace(aside=aside, approximation=start.approximation.truncate(start.rank.rank))
 
 
-def _some_cells(table: Table, rng: np.random.Generator) -> Entries:
-    """Some of the known values, at random."""
+def _set_aside(table: Table, rng: np.random.Generator) -> Aside:
+    """Some known values of some rows, and what the means of rows and columns, found in these rows, say there."""
     n, m = table.shape
-    chosen = np.sort(rng.choice(n, min(n, MOST_HIDDEN), replace=False))
-    values = np.asarray(table.rows(chosen), dtype=np.float64)
+    chosen = np.sort(rng.choice(n, min(n, MOST_ROWS), replace=False))
+    known = _known_entries(Table((len(chosen), m), lambda rows: table.rows(chosen[rows])))
+    order = rng.permutation(len(known))
+    hidden, others = np.split(order, [min(int(HIDDEN * len(order)), MOST_HIDDEN)])
+    some = known.take(np.sort(hidden))
+    means = additive_model(known.take(np.sort(others))).at(some.i, some.j)
+    return Aside(Entries((n, m), chosen[some.i], some.j, some.values), means)
+
+
+def _without(table: Table, hidden: Entries) -> Table:
+    """The table with gaps at some of its known values."""
+
+    def rows(index: slice | IndexVector) -> FloatArray:
+        values, chosen = np.array(table.rows(index)), np.arange(table.shape[0])[index]
+        place = index_table(chosen, table.shape[0])[hidden.i]
+        here = place >= 0
+        values[place[here], hidden.j[here]] = np.nan
+        return values
+
+    return Table(table.shape, rows)
+
+
+def _known_entries(table: Table) -> Entries:
+    """The known values of a table, one by one."""
+    values = np.asarray(table.rows(slice(None)), dtype=np.float64)
     i, j = np.nonzero(~np.isnan(values))
-    count = min(int(HIDDEN * len(i)), MOST_HIDDEN)
-    some = np.sort(rng.choice(len(i), count, replace=False))
-    i, j = i[some], j[some]
-    return Entries((n, m), chosen[i], j, values[i, j])
+    return Entries(table.shape, i, j, values[i, j], weights=np.ones(len(i)))
 
 
 def by_factor_model(table: Table, sample: Observation, rank: int | None) -> Start:
@@ -100,7 +114,7 @@ def by_factor_model(table: Table, sample: Observation, rank: int | None) -> Star
         return Start(leading_part(np.zeros((n, 1)), np.zeros((m, 1)), 1), _rank(sample, rank), by="factor model")
     wanted = min(max(MOST_FACTORS, rank or 0), max(1, min(n - 1, len(known) // 3)))
     model = fit_factor_model(part, wanted, np.random.default_rng(0))
-    scores = np.column_stack([_scores(model, part), np.ones(n)])
+    scores = np.column_stack([model.scores_of(part), np.ones(n)])
     loadings = np.tile(model.loadings.mean(axis=0), (m, 1))  # of a column of which nothing is known
     loadings[known] = model.loadings
     left, right = (to_device(x, sample.values) for x in (scores, loadings))
@@ -110,7 +124,7 @@ def by_factor_model(table: Table, sample: Observation, rank: int | None) -> Star
 
 
 def _rank(sample: Observation, rank: int | None) -> RankChoice:
-    return RankChoice(min(sample.shape), WHY) if rank is None else RankChoice(rank, ASKED_FOR)
+    return RankChoice(min(sample.shape), WHY) if rank is None else choose_rank(sample, rank)
 
 
 def _turned(table: Table) -> Table:
@@ -128,21 +142,11 @@ def _known_columns(table: Table) -> IndexVector:
     return np.flatnonzero(known)
 
 
-def _scores(model: FactorModel, table: Table) -> FloatArray:
-    scores = np.empty((table.shape[0], model.n_factors))
-    step = max(1, BLOCK // max((model.n_factors + 1) ** 2, table.shape[1]))
-    for start in range(0, len(scores), step):
-        scores[start : start + step] = model.scores(table.rows(slice(start, start + step)))
-    return scores
-
-
-def _by_shrinking(sample: Observation, rank: int | None, offsets: str | bool, use: IndexVector) -> Start:
+def _by_shrinking(entries: Entries, sample: Observation, rank: int | None, offsets: str | bool) -> Start:
     """Offsets of rows and columns, and singular values of the rest shrunk by a threshold.
 
     The factors are made on the host, by SciPy, and sent to the device of the entries.
     """
-    choice = choose_rank(sample, rank)
-    entries = measurements(sample, use).entries
     entries = entries.with_values(to_numpy(entries.values))
     model_of = no_offsets if offsets is False else additive_model
     found = model_of(entries)
@@ -152,4 +156,6 @@ def _by_shrinking(sample: Observation, rank: int | None, offsets: str | bool, us
     low_rank = posterior_mean(residual, low_rank_part(residual, falling[:n_steps]))
     left, right = (to_device(np.hstack(pair), sample.values) for pair in zip(found.factors(), low_rank, strict=True))
     answer = leading_part(left, right, left.shape[1])
-    return Start(answer, choice, offsets=None if offsets is False else found, by="shrunken singular values")
+    return Start(
+        answer, _rank(sample, rank), offsets=None if offsets is False else found, by="shrunken singular values"
+    )

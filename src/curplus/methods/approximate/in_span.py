@@ -54,7 +54,7 @@ def _check_samples(observation: Observation) -> None:
             f'form="cur" makes the approximation of sampled columns and rows, and this observation has {d1} columns '
             f'and {d2} rows. Observe at least one of each, or use form="free".'
         )
-    if getattr(observation, "has_gaps", False):
+    if observation.has_gaps:
         raise InvalidArgumentError(
             'form="cur" makes the approximation of sampled columns and rows as they were read, and some of them have '
             'gaps. Use form="free", or leave out the rows and columns that have gaps.'

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._arrays import array_namespace, is_numpy_array, rounding_unit, to_numpy
+from ..._arrays import array_namespace, is_numpy_array, numerical_rank, rounding_unit, to_numpy
 from ..._validation import check_count
 from ...observation import Observation
 
@@ -54,7 +54,7 @@ def is_complete(observation: Observation) -> bool:
 
 def exact_rank(s: NDArray[Any], rounding: float) -> int:
     """How many singular values of a matrix whose entries have this relative rounding are not made by it."""
-    return int(np.count_nonzero(s > 32 * rounding * s.max(initial=0.0)))
+    return numerical_rank(s, (), 32 * rounding)
 
 
 def singular_values(x: Any) -> NDArray[Any]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,16 +18,29 @@ from .assemble import assemble, mean_of
 from .evidence import FEWEST, KEPT, squared_errors, standard_errors
 from .from_values import affordable, by_factor_model
 from .known_table import known_table
-from .offsets import offsets_of
+from .offsets import Offsets, offsets_of
 from .prediction import Prediction
 from .rank_evidence import rank_for_entries
 from .start import Start
 
-__all__ = ["refined"]
+__all__ = ["Refinement", "refined"]
 
 
-def refined(begin: Start, sample: Observation, use: IndexVector, check: IndexVector) -> tuple[Factorization, float]:
-    """The refined approximation, or the start, and by how many standard errors entries set aside are predicted better.
+class Refinement(NamedTuple):
+    """An approximation, and whether it is better than the one before."""
+
+    approximation: Factorization
+    standard_errors: float = math.nan  # by which entries set aside are predicted better; nan if it was not tried
+    by: str = ""  # what did it; empty where nothing was kept
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether it has changed anything."""
+        return bool(self.by)
+
+
+def refined(begin: Start, sample: Observation, use: IndexVector, check: IndexVector) -> Refinement:
+    """The refined approximation, or the start.
 
     Two ranks are tried: as many directions as the entries have values for, around zero, and as many as predict, around
     the offsets. With sampled rows and columns and enough entries, so is a factor model of all values, and its mean with
@@ -34,37 +49,51 @@ def refined(begin: Start, sample: Observation, use: IndexVector, check: IndexVec
     """
     start = begin.approximation
     supported = min(start.rank, 2 * len(use) // sum(sample.shape))
-    if supported < min(start.rank, 2) or not supported or len(check) < FEWEST or begin.is_exact:
-        return start, math.nan
-    candidates = _candidates(begin, sample, supported, use, check)
+    if not start.rank or supported < min(start.rank, 2) or len(check) < FEWEST or begin.is_exact:
+        return Refinement(start)
     at, weights = sample.entries.take(check), sample.entries.fit_weights[check]
-    before, after = squared_errors(start, at), [squared_errors(candidate, at) for candidate in candidates]
-    better = [standard_errors(before, squares, weights) for squares in after]
-    totals = [
-        _estimated_error(candidate, sample, float(np.average(squares, weights=weights)))
-        for candidate, squares in zip([start, *candidates], [before, *after], strict=True)
-    ]
-    kept = [k for k, z in enumerate(better) if z > KEPT and totals[k + 1] < totals[0]]
-    if not kept:
-        return start, min(max(better), KEPT)
-    best = min(kept, key=lambda k: totals[k + 1])
-    return candidates[best], better[best]
+    before = squared_errors(start, at)
+    tried, least = [], _estimated_error(start, sample, float(np.average(before, weights=weights)))
+    best = Refinement(start)
+    for by, candidate in _candidates(begin, sample, supported, use, check):
+        after = squared_errors(candidate, at)
+        tried.append(standard_errors(before, after, weights))
+        total = _estimated_error(candidate, sample, float(np.average(after, weights=weights)))
+        if tried[-1] > KEPT and total < least:
+            best, least = Refinement(candidate, tried[-1], by), total
+    return best if best.is_kept else Refinement(start, max(tried))
 
 
 def _candidates(
     begin: Start, sample: Observation, supported: int, use: IndexVector, check: IndexVector
-) -> list[Factorization]:
+) -> Iterator[tuple[str, Factorization]]:
+    """What may be better than the start, and what it is."""
     start = begin.approximation
     predictive = min(supported, rank_for_entries(start, sample.entries.take(use)))
     offsets = offsets_of(start) if begin.offsets_to_refine_around else None
-    ways = [(supported, None)] + [(predictive, offsets)] * (predictive < supported or offsets is not None)
-    found = [alternate(start.truncate(rank), sample, use=use, check=check, offsets=around) for rank, around in ways]
-    if sample.n_columns and sample.n_rows:
-        if affordable(sample) and len(use) >= sum(sample.shape):
-            model = by_factor_model(known_table(sample, use), sample, start.rank).approximation
-            found += [model, mean_of(model, start)]
-        found += [_with_lines(answer, sample, start.rank) for answer in found]
-    return found
+    found = [("alternating least squares", _alternated(start, supported, None, sample, use, check))]
+    if predictive < supported or offsets is not None:
+        found.append(("alternating least squares", _alternated(start, predictive, offsets, sample, use, check)))
+    if not (sample.n_columns and sample.n_rows):
+        yield from found
+        return
+    if affordable(sample) and len(use) >= sum(sample.shape):
+        model = by_factor_model(known_table(sample, use), sample, start.rank).approximation
+        found += [("a factor model", model), ("the mean with a factor model", mean_of(model, start))]
+    for by, answer in found:
+        yield by, answer
+        yield by, _with_lines(answer, sample, start.rank)
+
+
+def _alternated(
+    start: Factorization,
+    rank: int,
+    offsets: Offsets | None,
+    sample: Observation,
+    use: IndexVector,
+    check: IndexVector,
+) -> Factorization:
+    return alternate(start.truncate(rank), sample, use=use, check=check, offsets=offsets)
 
 
 def _with_lines(answer: Factorization, sample: Observation, rank: int) -> Factorization:

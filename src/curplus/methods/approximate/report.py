@@ -8,9 +8,10 @@ import numpy as np
 
 from ...factorization import Fact, Factorization, FitReport
 from .entry_offsets import kept_above
-from .evidence import KEPT, KEPT_OF_SEVERAL
+from .evidence import KEPT_OF_SEVERAL
 from .offsets import Offsets
 from .rank import ASKED_FOR, RankChoice
+from .refine import Refinement
 from .skeleton import Skeleton
 from .start import Start
 from .verdict import Verdict
@@ -22,7 +23,7 @@ RELATIVE = "of the largest squared singular value"
 
 
 def fit_report(
-    approximation: Factorization, rank: RankChoice, start: Start, verdict: Verdict, *, refinement_z: float
+    approximation: Factorization, rank: RankChoice, start: Start, refinement: Refinement, verdict: Verdict
 ) -> FitReport:
     """The facts of a fit."""
     skeleton, none = start.skeleton, np.empty((0, 0))
@@ -35,14 +36,19 @@ def fit_report(
             Fact("rank", approximation.rank, reason=why, axis=rank.axis),
             Fact("model", start.by or None),
             *_offset_facts(start.offsets),
-            Fact("first_guess", skeleton.frame or None),
+            Fact("first_guess", skeleton.guess or None),
             Fact("ridge", skeleton.ridge, unit=RELATIVE),
             Fact("intersection_condition", skeleton.condition, "condition of the intersection"),
             Fact("left_out_error", skeleton.left_out_error, "left-out rows and columns", "of the squares unpredicted"),
-            _tried("offsets_z", "offsets for the entries", start.offsets_z, kept_above(skeleton.reliability)),
-            _tried("correction_z", "core for the entries", start.correction_z, KEPT_OF_SEVERAL),
-            _tried("refinement_z", "refinement", refinement_z, KEPT),
-            Fact("refined", refinement_z > KEPT, "refined by alternating least squares"),
+            _tried(
+                "offsets_z",
+                "offsets for the entries",
+                start.offsets_z,
+                start.offsets_z > kept_above(skeleton.reliability),
+            ),
+            _tried("correction_z", "core for the entries", start.correction_z, start.correction_z > KEPT_OF_SEVERAL),
+            _tried("refinement_z", "refinement", refinement.standard_errors, refinement.is_kept),
+            Fact("refined", refinement.is_kept, reason=f"by {refinement.by}" if refinement.is_kept else ""),
             Fact("against_zero_z", verdict.against_zero, "against the zero matrix", BETTER, is_judgement=True),
             Fact("against_means_z", verdict.against_means, "against row and column means", BETTER, is_judgement=True),
             Fact("verdict", verdict.text, is_judgement=True),
@@ -66,7 +72,7 @@ def _offset_facts(offsets: Offsets | None) -> tuple[Fact, ...]:
     )
 
 
-def _tried(name: str, label: str, z: float, least: float) -> Fact:
-    """A change that is kept if it predicts better by more than so many standard errors."""
-    outcome = "not tried: too few entries" if math.isnan(z) else "kept" if z > least else "not kept"
+def _tried(name: str, label: str, z: float, kept: bool) -> Fact:
+    """A change that was kept, or not."""
+    outcome = "not tried: too few entries" if math.isnan(z) else "kept" if kept else "not kept"
     return Fact(name, z, label, BETTER, outcome)

@@ -2,8 +2,8 @@ r"""What the sampled rows and columns say of the rest: a prediction of everythin
 
 Where sampled rows and columns intersect, both are known. If rows depend on one another in the rest of the matrix as
 they do in the sampled columns, then :math:`M \approx C W^+ R` with W the intersection. On real data W is noisy, so
-its inverse is shrunk by a ridge, towards a first guess (:mod:`.frame`). Which guess and how large a ridge is decided
-by leaving sampled rows and columns out: predict each from its values in the intersection, compare with what was read.
+its inverse is shrunk by a ridge, towards a first guess (:mod:`.first_guess`). Which guess and how large a ridge is
+decided by leaving sampled rows and columns out: predict each from its values in the intersection, compare with what was read.
 All of it works on d x d matrices.
 """
 
@@ -14,13 +14,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._arrays import array_namespace, float64, rounding_unit, take, to_device, to_numpy
+from ..._arrays import array_namespace, float64, rounding_unit, to_device
 from ..._typing import FloatArray, IndexVector
 from ...evaluation.effective_sample import effective_sample_size
 from ...observation import Observation
 from .cross import Cross, cross_of
+from .entry_lines import EntryLines, entry_lines, some_of
 from .evidence import FEWEST
-from .frame import Frame, offset_frame, sum_frame, zero_frame
+from .first_guess import FirstGuess, offset_guess, sum_guess, zero_guess
 from .leave_out import RIDGES, left_out_squares, most_cautious
 from .prediction import Prediction
 from .rank import exact_rank, singular_values
@@ -30,7 +31,7 @@ __all__ = ["Skeleton", "ridge_skeleton"]
 SAFE_CONDITION = 1e8  # of an intersection that is inverted as it is, where nothing can check it
 MOST_GROWTH = 10.0  # beyond it, mean square of a prediction, relative to what was read
 CONFIRMING = 1000  # entries that confirm an exact prediction
-FEW_LINES, MOST_WITNESSES = 20, 5000  # with fewer rows and columns, as many entries help to choose
+FEW_LINES, MOST_JUDGES = 20, 5000  # with fewer rows and columns, as many entries help to choose
 
 
 class Skeleton(NamedTuple):
@@ -38,7 +39,7 @@ class Skeleton(NamedTuple):
 
     mixing: FloatArray  # (d1 + 1, k)
     coefficients: FloatArray  # (k, d2 + 1)
-    frame: str = "zero"  # the first guess
+    guess: str = "zero"  # the first guess
     ridge: float = 0.0  # relative to the largest squared singular value; 0 where there is none
     condition: float = 1.0  # of the intersection, after the cut
     left_out_error: float = math.nan  # share of the squares of left-out rows and columns that is not predicted
@@ -52,7 +53,7 @@ class Skeleton(NamedTuple):
         C, Rt = float64(observation.columns), float64(observation.rows).T
         xp = array_namespace(C)
         right = Rt @ to_device(self.coefficients[:, :-1].T, Rt)
-        if self.frame != "offsets":
+        if self.guess != "offsets":
             return Prediction(C, self.mixing[:-1], right)
         features = xp.concat([C, xp.ones_like(C[:, :1])], axis=1)
         return Prediction(features, self.mixing, right + to_device(self.coefficients[:, -1], Rt))
@@ -88,104 +89,83 @@ def ridge_skeleton(observation: Observation, rank: int, use: IndexVector, offset
         return _bounded(plain, cross)
     rank = rank if can_leave_out else 1
     uniform = observation.design.columns == observation.design.rows == "uniform"
-    witnesses = _witnesses(observation, use) if max(cross.W.shape) < FEW_LINES else None
-    candidates = [_held_back(frame, cross, rank, uniform, witnesses) for frame in _frames(cross, uniform, offsets)]
+    judges = _judges(observation, use)
+    candidates = [_shrunk(guess, cross, rank, uniform, judges) for guess in _guesses(cross, uniform, offsets)]
     best = min(candidates, key=lambda skeleton: skeleton.score)
-    return best._replace(asked_entries=witnesses is not None)
+    return best._replace(asked_entries=judges is not None)
 
 
-class Witnesses(NamedTuple):
-    """Some entries outside the sampled rows and columns, with what was read of their row and of their column."""
-
-    values: FloatArray  # (k,)
-    weights: FloatArray  # (k,), that add up to the number of positions they stand for
-    of_columns: FloatArray  # (k, d1 + 1), values of their rows in the sampled columns, and ones
-    of_rows: FloatArray  # (k, d2 + 1), values of their columns in the sampled rows, and ones
-
-
-def _witnesses(observation: Observation, use: IndexVector) -> Witnesses | None:
+def _judges(observation: Observation, use: IndexVector) -> EntryLines | None:
     """Entries that say which ridge is right, where few rows and columns can be left out."""
-    if len(use) < FEWEST:
+    if max(observation.n_rows, observation.n_columns) >= FEW_LINES or len(use) < FEWEST:
         return None
-    if len(use) > MOST_WITNESSES:
-        use = np.random.default_rng(0).choice(use, MOST_WITNESSES, replace=False)
-    return _around(observation, use)
+    return entry_lines(observation, some_of(use, MOST_JUDGES))
 
 
-def _around(observation: Observation, use: IndexVector) -> Witnesses:
-    """Some entries, with what was read of their rows and columns; only that leaves the device."""
-    at, weights = observation.entries.take(use), observation.entries.fit_weights[use]
-    n_rest = (observation.shape[0] - observation.n_rows) * (observation.shape[1] - observation.n_columns)
-    samples = (
-        take(float64(x), index, axis=0) for x, index in ((observation.columns, at.i), (observation.rows.T, at.j))
-    )
-    of_columns, of_rows = (np.column_stack([to_numpy(x), np.ones(len(at))]) for x in samples)
-    return Witnesses(to_numpy(float64(at.values)), weights * (n_rest / weights.sum()), of_columns, of_rows)
-
-
-def _frames(cross: Cross, uniform: bool, offsets: str | bool) -> list[Frame]:
+def _guesses(cross: Cross, uniform: bool, offsets: str | bool) -> list[FirstGuess]:
     """The first guesses that compete."""
     if offsets is True:
-        return [offset_frame(cross)]
-    frames = [zero_frame(cross)]
+        return [offset_guess(cross)]
+    guesses = [zero_guess(cross)]
     if uniform and min(cross.W.shape) > 1:
-        frames.append(sum_frame(cross))
+        guesses.append(sum_guess(cross))
     if offsets == "auto":
-        frames.append(offset_frame(cross))
-    return frames
+        guesses.append(offset_guess(cross))
+    return guesses
 
 
-def _held_back(frame: Frame, cross: Cross, rank: int, uniform: bool, witnesses: Witnesses | None) -> Skeleton:
+def _shrunk(guess: FirstGuess, cross: Cross, rank: int, uniform: bool, judges: EntryLines | None) -> Skeleton:
     """The skeleton on deviations from a first guess, with the ridge that left-out rows and columns ask for."""
-    W = frame.intersection(cross)
+    W = guess.intersection(cross)
     squares, shares = [], []
-    for f, c, w in ((frame, cross, W), (frame.T, cross.T, W.T)):
+    for f, c, w in ((guess, cross, W), (guess.T, cross.T, W.T)):
         total = float(np.trace(c.row_gram[:-1, :-1]))
         if len(w) > rank and total > 0:
             errors = left_out_squares(w, f.rows @ c.row_gram @ f.rows.T, f.own_rows)
             squares.append(errors * max(c.unread_rows, np.finfo(float).tiny))
             shares.append(errors.sum(axis=1) / total)
     if not squares:
-        return _skeleton(frame, W, 0.0)
+        return _skeleton(guess, W, 0.0)
     larger = max(squares, key=lambda errors: errors.shape[1])
     errors = np.hstack(squares) / len(squares) if uniform else larger
     total = float(errors[-1].sum())
-    if witnesses is not None:
-        errors = _both(errors, _witness_squares(frame, W, witnesses))
+    if judges is not None:
+        errors = _both(errors, _squares_at(guess, W, judges))
     chosen = most_cautious(errors, 1e-13 * total)
-    skeleton = _skeleton(frame, W, RIDGES[chosen])
-    skeleton = skeleton._replace(reliability=frame.reliability)
     left_out = float(np.mean([share[chosen] for share in shares]))
-    score = left_out if witnesses is None else float(errors[chosen].sum())
-    return skeleton._replace(left_out_error=left_out if math.isfinite(left_out) else math.nan, score=score)
+    return _skeleton(guess, W, RIDGES[chosen])._replace(
+        reliability=guess.reliability,
+        left_out_error=left_out if math.isfinite(left_out) else math.nan,
+        score=left_out if judges is None else float(errors[chosen].sum()),
+    )
 
 
-def _both(left_out: FloatArray, witnesses: FloatArray) -> FloatArray:
+def _both(left_out: FloatArray, at_entries: FloatArray) -> FloatArray:
     """Two estimates of the same sum of squares together, each by how many squares it rests on in effect."""
     if not np.all(np.isfinite(left_out)):
-        return witnesses
-    sizes = [effective_sample_size(squares[-1]) for squares in (left_out, witnesses)]
-    return np.hstack([x * (size / sum(sizes)) for x, size in zip((left_out, witnesses), sizes, strict=True)])
+        return at_entries
+    sizes = [effective_sample_size(squares[-1]) for squares in (left_out, at_entries)]
+    return np.hstack([x * (size / sum(sizes)) for x, size in zip((left_out, at_entries), sizes, strict=True)])
 
 
-def _witness_squares(frame: Frame, W: FloatArray, witnesses: Witnesses) -> FloatArray:
+def _squares_at(guess: FirstGuess, W: FloatArray, judges: EntryLines) -> FloatArray:
     """Squared errors at some entries for each of the ridges, shape (len(RIDGES), k)."""
     a, s, bt = _kept_svd(W)
-    guess = np.vecdot(witnesses.of_columns @ frame.left, witnesses.of_rows @ frame.right.T)
-    parts = (witnesses.of_columns @ (frame.columns @ bt.T)) * (witnesses.of_rows @ (frame.rows.T @ a))
+    parts = (judges.of_columns @ (guess.columns @ bt.T)) * (judges.of_rows @ (guess.rows.T @ a))
     inverses = s / (s**2 + RIDGES[:, None] * s.max(initial=0.0) ** 2)
-    squares: FloatArray = witnesses.weights * (witnesses.values - guess - inverses @ parts.T) ** 2
+    rest = judges.values - judges.combined(guess.left, guess.right) - inverses @ parts.T
+    squares: FloatArray = judges.weights * rest**2
     return squares
 
 
-def _skeleton(frame: Frame, W: FloatArray, ridge: float) -> Skeleton:
+def _skeleton(guess: FirstGuess, W: FloatArray, ridge: float) -> Skeleton:
     """The first guess, and the ridge inverse of the deviations from it, in factored form."""
     a, s, bt = _kept_svd(W)
     inverse = s / (s**2 + ridge * s.max(initial=0.0) ** 2)
     return Skeleton(
-        np.hstack([frame.columns @ bt.T, frame.left]),
-        np.vstack([(a * inverse).T @ frame.rows, frame.right]),
-        frame.name,
+        np.hstack([guess.columns @ bt.T, guess.left]),
+        np.vstack([(a * inverse).T @ guess.rows, guess.right]),
+        guess.name,
         float(ridge),
         float(s[0] / s[-1]) if len(s) else 1.0,
     )
@@ -199,7 +179,7 @@ def _kept_svd(W: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 
 def _plain_inverse(cross: Cross) -> Skeleton:
-    return _skeleton(zero_frame(cross), cross.W, 0.0)
+    return _skeleton(zero_guess(cross), cross.W, 0.0)
 
 
 def _ranks_agree(observation: Observation, cross: Cross) -> bool:
@@ -223,11 +203,10 @@ def _is_exact(plain: Skeleton, observation: Observation, use: IndexVector) -> bo
     """Whether entries are predicted to rounding; they must not be all zero."""
     if not len(use):
         return False
-    values, _, of_columns, of_rows = _around(observation, use[:CONFIRMING])
-    if not np.any(values):
-        return False
-    error = values - np.vecdot(of_columns @ plain.mixing, of_rows @ plain.coefficients.T)
-    return bool(np.linalg.norm(error) <= math.sqrt(rounding_unit(observation.values)) * np.linalg.norm(values))
+    at = entry_lines(observation, some_of(use, CONFIRMING))
+    error = at.values - at.combined(plain.mixing, plain.coefficients)
+    limit = math.sqrt(rounding_unit(observation.values)) * np.linalg.norm(at.values)
+    return bool(limit > 0 and np.linalg.norm(error) <= limit)
 
 
 def _bounded(plain: Skeleton, cross: Cross) -> Skeleton:

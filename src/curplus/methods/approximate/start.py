@@ -5,13 +5,21 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from ..._typing import FloatArray
 from ...factorization import Factorization, FittedModel
 from ...observation import Entries
 from .offsets import Offsets
 from .rank import RankChoice
 from .skeleton import Skeleton
 
-__all__ = ["Start"]
+__all__ = ["Aside", "Start"]
+
+
+class Aside(NamedTuple):
+    """Values that the fit did not use."""
+
+    entries: Entries
+    means: FloatArray | None = None  # what the means of rows and columns say there, where it is known already
 
 
 class Start(NamedTuple):
@@ -25,7 +33,7 @@ class Start(NamedTuple):
     used_entries: bool = True  # whether the entries had a part in it
     offsets: Offsets | None = None  # the additive model, where it had a part in it
     model: FittedModel | None = None  # for rows and columns that come later, where it is known already
-    aside: Entries | None = None  # values that were set aside although they are no scattered entries
+    aside: Aside | None = None  # values of a table that were set aside although they are no scattered entries
     by: str = ""  # the way that was taken, where there were several
 
     @property
@@ -36,4 +44,4 @@ class Start(NamedTuple):
     @property
     def offsets_to_refine_around(self) -> bool:
         """Whether offsets of rows and columns were the first guess."""
-        return self.offsets is not None or (self.skeleton is not None and self.skeleton.frame == "offsets")
+        return self.offsets is not None or (self.skeleton is not None and self.skeleton.guess == "offsets")

@@ -8,27 +8,24 @@ values and by the errors on everything that was read.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from ..._arrays import float64, gather, to_numpy
-from ..._typing import FloatArray, IndexVector
+from ..._arrays import to_numpy
+from ..._typing import FloatArray, IndexVector, Vector
 from ...evaluation.certificate import HELD_OUT
 from ...evaluation.effective_sample import check_tails, effective_sample_size, tail_index
 from ...evaluation.residual import Residual
-from ...factorization import Factorization, Provenance
-from ...observation import Entries, Observation
-from ...observation.plan import distinct
+from ...factorization import Factorization
+from ...observation import Observation
 from .evidence import FEWEST, KEPT, squared_errors, standard_errors
-from .offsets import additive_model
-from .start import Start
+from .means import means_at
+from .start import Aside, Start
 
 __all__ = ["Verdict", "judged"]
 
 PREDICTED = 0.99  # more than this share of the squares of left-out rows and columns is as good as all
-MOST_CELLS = 10_000  # of the sampled rows and columns that tell the means of rows and columns
 
 
 class Verdict(NamedTuple):
@@ -39,17 +36,20 @@ class Verdict(NamedTuple):
     text: str
 
 
-def judged(answer: Factorization, sample: Observation, start: Start, held_out: IndexVector, aside: Entries) -> Verdict:
-    """The verdict on an approximation of ``sample`` of which the values ``aside`` had no part."""
-    if len(aside) < FEWEST:
-        return Verdict(math.nan, math.nan, _without_entries(sample, start, len(aside)))
-    now, weights = squared_errors(answer, aside), aside.fit_weights
-    against_zero, against_means = standard_errors(squared_errors(None, aside), now, weights), math.nan
-    doubt = _doubt(answer, sample, start, held_out, now * weights)
+def judged(
+    answer: Factorization, sample: Observation, start: Start, use: IndexVector, held_out: IndexVector
+) -> Verdict:
+    """The verdict on an approximation of ``sample`` of which the entries ``held_out`` had no part."""
+    aside = start.aside or Aside(sample.entries.take(held_out))
+    if len(aside.entries) < FEWEST:
+        return Verdict(math.nan, math.nan, _without_entries(sample, start, len(aside.entries)))
+    now, weights = squared_errors(answer, aside.entries), aside.entries.fit_weights
+    against_zero, against_means = standard_errors(squared_errors(None, aside.entries), now, weights), math.nan
+    doubt = _doubt(now * weights, weights, None if start.aside else Residual(answer, sample))
     if against_zero > KEPT and not doubt:
-        means = to_numpy(aside.values) - _means(sample, held_out, aside)
-        against_means = standard_errors(means**2, now, weights)
-    return Verdict(against_zero, against_means, _sentence(against_zero, against_means, doubt, len(aside)))
+        means = means_at(sample, use, held_out) if aside.means is None else aside.means
+        against_means = standard_errors((to_numpy(aside.entries.values) - means) ** 2, now, weights)
+    return Verdict(against_zero, against_means, _sentence(against_zero, against_means, doubt, len(aside.entries)))
 
 
 def _sentence(against_zero: float, against_means: float, doubt: str, count: int) -> str:
@@ -83,35 +83,13 @@ def _without_entries(sample: Observation, start: Start, count: int) -> str:
     return "outside the sampled rows and columns, there is no evidence that it is better than zero"
 
 
-def _doubt(answer: Factorization, sample: Observation, start: Start, held_out: IndexVector, squares: FloatArray) -> str:
+def _doubt(squares: FloatArray, weights: FloatArray, residual: Residual | None) -> str:
     """Why an average of these squares cannot be trusted; empty where it can."""
-    references = {}
-    if start.aside is None:
-        residual = Residual(replace(answer, provenance=Provenance(held_out=held_out)), sample)
+    references: dict[str, Vector] = {}
+    if residual is not None:
         references = {"sampled rows": residual.row_squares, "sampled columns": residual.column_squares}
         squares = squares / residual.unit**2
     if not np.any(squares):
         return ""
-    weights = np.ones(len(squares)) if start.aside is not None else sample.entries.fit_weights[held_out]
     index = tail_index(squares, *references.values())
     return check_tails(squares, references, HELD_OUT, count=effective_sample_size(weights), index=index)[1]
-
-
-def _means(sample: Observation, held_out: IndexVector, at: Entries) -> FloatArray:
-    """What the means of rows and columns, shrunk by how little is known of each, say at some places."""
-    rng = np.random.default_rng(0)
-    use = np.setdiff1d(np.arange(sample.n_entries), held_out)
-    some = sample.entries.take(use)
-    parts = [(some.i, some.j, to_numpy(float64(some.values)))]
-    for lines, index, turned in ((sample.columns, sample.column_index, False), (sample.rows.T, sample.row_index, True)):
-        if len(index):
-            size = lines.shape[0] * len(index)
-            cells = distinct(rng, size, min(size - 1, MOST_CELLS))
-            i, k = cells // len(index), cells % len(index)
-            values = to_numpy(float64(gather(lines, i, k)))
-            here = (index[k], i) if turned else (i, index[k])
-            known = ~np.isnan(values)
-            parts.append((here[0][known], here[1][known], values[known]))
-    i, j, values = (np.concatenate(x) for x in zip(*parts, strict=True))
-    means = additive_model(Entries(sample.shape, i, j, values, weights=np.ones(len(values))))
-    return means.at(at.i, at.j)

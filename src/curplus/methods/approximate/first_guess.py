@@ -18,10 +18,10 @@ import numpy as np
 from ..._typing import FloatArray
 from .cross import Cross, Means
 
-__all__ = ["Frame", "offset_frame", "sum_coefficient", "sum_frame", "zero_frame"]
+__all__ = ["FirstGuess", "offset_guess", "sum_coefficient", "sum_guess", "zero_guess"]
 
 
-class Frame(NamedTuple):
+class FirstGuess(NamedTuple):
     """A first guess, and the rows and columns as they deviate from it."""
 
     name: str
@@ -34,9 +34,11 @@ class Frame(NamedTuple):
     reliability: float = 0.0  # of offsets: the larger share of the variance of means that is not chance
 
     @property
-    def T(self) -> Frame:
+    def T(self) -> FirstGuess:
         """The same for the transposed matrix."""
-        return Frame(self.name, self.right.T, self.left.T, self.rows.T, self.columns.T, self.own_columns, self.own_rows)
+        return FirstGuess(
+            self.name, self.right.T, self.left.T, self.rows.T, self.columns.T, self.own_columns, self.own_rows
+        )
 
     def intersection(self, cross: Cross) -> FloatArray:
         """Deviations where rows and columns intersect, shape (d2, d1)."""
@@ -44,21 +46,21 @@ class Frame(NamedTuple):
         return deviations
 
 
-def zero_frame(cross: Cross) -> Frame:
+def zero_guess(cross: Cross) -> FirstGuess:
     """Zero as first guess."""
     d2, d1 = cross.W.shape
-    return _frame("zero", cross, np.zeros((d1 + 1, 0)), np.zeros((0, d2 + 1)))
+    return _guess("zero", cross, np.zeros((d1 + 1, 0)), np.zeros((0, d2 + 1)))
 
 
-def sum_frame(cross: Cross) -> Frame:
+def sum_guess(cross: Cross) -> FirstGuess:
     """A multiple of the product of row sums and column sums, the one pattern that few samples estimate well."""
     d2, d1 = cross.W.shape
     left, right = np.ones((d1 + 1, 1)), np.full((1, d2 + 1), sum_coefficient(cross))
     left[-1] = right[:, -1] = 0
-    return _frame("sums", cross, left, right)
+    return _guess("sums", cross, left, right)
 
 
-def offset_frame(cross: Cross) -> Frame:
+def offset_guess(cross: Cross) -> FirstGuess:
     r"""Offsets of rows and columns, from their means, each shrunk by how little is known of it.
 
     A row mean over d1 columns has variance :math:`\tau^2 + \sigma^2 / d_1` with :math:`\tau^2` that of the offsets,
@@ -75,7 +77,7 @@ def offset_frame(cross: Cross) -> Frame:
     left, right = np.zeros((d1 + 1, 2)), np.zeros((2, d2 + 1))
     left[:-1, 0], left[-1] = share_of_rows / d1, (constant, 1)
     right[1, :-1], right[0, -1] = share_of_columns / d2, 1
-    return _frame("offsets", cross, left, right)._replace(reliability=max(share_of_rows, share_of_columns))
+    return _guess("offsets", cross, left, right)._replace(reliability=max(share_of_rows, share_of_columns))
 
 
 def sum_coefficient(cross: Cross) -> float:
@@ -89,11 +91,11 @@ def sum_coefficient(cross: Cross) -> float:
     return fit / size if size > 0 else 0.0
 
 
-def _frame(name: str, cross: Cross, left: FloatArray, right: FloatArray) -> Frame:
+def _guess(name: str, cross: Cross, left: FloatArray, right: FloatArray) -> FirstGuess:
     d2, d1 = cross.W.shape
     of_rows = np.hstack([cross.W, np.ones((d2, 1))]) @ left @ right  # (d2, d2 + 1)
     of_columns = left @ right @ np.vstack([cross.W, np.ones(d1)])  # (d1 + 1, d1)
-    return Frame(
+    return FirstGuess(
         name,
         left,
         right,
