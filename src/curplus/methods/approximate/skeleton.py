@@ -3,8 +3,8 @@ r"""What the sampled rows and columns say of the rest: a prediction of everythin
 Where sampled rows and columns intersect, both are known. If rows depend on one another in the rest of the matrix as
 they do in the sampled columns, then :math:`M \approx C W^+ R` with W the intersection. On real data W is noisy, so
 its inverse is shrunk by a ridge, towards a first guess (:mod:`.first_guess`). Which guess and how large a ridge is
-decided by leaving sampled rows and columns out: predict each from its values in the intersection, compare with what was read.
-All of it works on d x d matrices.
+decided by leaving sampled rows and columns out: predict each from its values in the intersection, compare with what was
+read. All of it works on d x d matrices.
 """
 
 from __future__ import annotations
