@@ -1,12 +1,14 @@
 """Choosing what to read: by one round (propose), in a loop (acquire), or with the whole matrix (select_columns)."""
 
 from .acquire import acquire
+from .adaptive import Adaptive
+from .candidates import Candidates
 from .choice import ENTRY_STRATEGIES, RULES, STRATEGIES
 from .entry_strategies import EntryDraws, EntryStrategy, ProductLeverage, UniformEntries
 from .propose import propose
 from .rules import Rule
 from .select_columns import select_columns
-from .strategies import Adaptive, Candidates, Leverage, Pivoted, ResidualNorm, Strategy, Uniform
+from .strategies import Leverage, Pivoted, ResidualNorm, Strategy, Uniform
 
 __all__ = [
     "ENTRY_STRATEGIES",

@@ -18,14 +18,15 @@ from ..exceptions import InvalidArgumentError
 from ..observation import Observation, SampleCounts, SamplePlan, SamplingDesign, uniform_plan
 from ..observation.checks import check_observation
 from ..observation.plan import UNIFORM, check_counts, distinct_others
+from .candidates import Candidates, candidate_columns, candidate_rows
 from .choice import ENTRY_STRATEGIES, STRATEGIES
 from .entry_strategies import EntryDraws, EntryStrategy
-from .gaps import without_gaps
-from .strategies import Candidates, Strategy, scaled
+from .strategies import Strategy
 
 __all__ = ["propose", "seed_of"]
 
 NO_INDEX: IndexVector = np.empty(0, dtype=np.int64)
+CLEARLY_MORE = 1.5  # times the other kind
 
 
 def propose(
@@ -81,9 +82,13 @@ def propose(
     if not chooser.rounds and not any(observation.counts) and not symmetric and entry_strategy == "uniform":
         return uniform_plan(observation.shape, **goal._asdict(), rng=state) if any(goal) else None
     step = _next_step(observation.counts, goal, chooser.rounds, symmetric)
+    missing = goal.n_entries - observation.n_entries - len(observation.unmeasured_i)
+    if step is not None and not step.uniform and entry_strategy == "uniform":
+        first = min(missing, _n_steering(chooser, goal.n_entries) - int(np.count_nonzero(observation.steering)))
+        if first > 0:
+            return _entries(observation, first, drawer, state, evidence=False)
     if step is not None:
         return _rows_or_columns(observation, step, chooser, symmetric, state)
-    missing = goal.n_entries - observation.n_entries - len(observation.unmeasured_i)
     return _entries(observation, missing, drawer, state) if missing > 0 else None
 
 
@@ -101,7 +106,7 @@ class Step(NamedTuple):
     n_columns: int
     n_rows: int
     uniform: bool  # drawn uniformly, as pilots
-    wanted_more: bool = False  # of the kind of which more are wanted in the end
+    wanted_more: bool = False  # of the kind of which clearly more are wanted in the end
 
 
 def _next_step(have: SampleCounts, goal: SampleCounts, rounds: int, symmetric: bool) -> Step | None:
@@ -118,7 +123,7 @@ def _next_step(have: SampleCounts, goal: SampleCounts, rounds: int, symmetric: b
             total = pilots[k] + (wanted[k] - pilots[k]) * (t + 1) // rounds
             if known[k] < total:
                 more = total - known[k]
-                wanted_more = k == fewer_first[-1] and not symmetric
+                wanted_more = not symmetric and wanted[k] >= CLEARLY_MORE * wanted[1 - k]
                 return Step(0 if k else more, more if k else 0, uniform=False, wanted_more=wanted_more)
     return None
 
@@ -134,12 +139,10 @@ def _rows_or_columns(
     else:
         columns = rows = NO_INDEX
         if step.n_columns:
-            sample = without_gaps(observation.rows, observation.known_rows)
-            candidates = Candidates(scaled(sample), observation.column_index, step.wanted_more)
+            candidates = candidate_columns(observation, step.wanted_more)
             columns = _check_choice(strategy, candidates, step.n_columns, rng)
         else:
-            sample = without_gaps(observation.columns, observation.known_columns).T
-            candidates = Candidates(scaled(sample), observation.row_index, step.wanted_more)
+            candidates = candidate_rows(observation, step.wanted_more)
             rows = _check_choice(strategy, candidates, step.n_rows, rng)
         design, why = SamplingDesign("adaptive", "adaptive", "uniform"), f"chosen by {strategy!r} from what was read"
     if symmetric:  # rows chosen together with the columns are no independent sample
@@ -149,7 +152,14 @@ def _rows_or_columns(
     return SamplePlan(observation.shape, columns, rows, NO_INDEX, NO_INDEX, design=design, reasons=(reason,))
 
 
-def _entries(observation: Observation, count: int, strategy: EntryStrategy, rng: np.random.Generator) -> SamplePlan:
+def _n_steering(strategy: Strategy, n_entries: int) -> int:
+    """How many entries a strategy wants before it chooses."""
+    return int(getattr(strategy, "steering", 0.0) * n_entries)
+
+
+def _entries(
+    observation: Observation, count: int, strategy: EntryStrategy, rng: np.random.Generator, *, evidence: bool = True
+) -> SamplePlan:
     draws: Any = strategy.draw(observation, count, rng)
     if not isinstance(draws, EntryDraws) or not len(draws.i) == len(draws.j) == count:
         raise InvalidArgumentError(f"{strategy!r} was asked for EntryDraws of {count} positions, and drew {draws!r}.")
@@ -171,7 +181,8 @@ def _entries(observation: Observation, count: int, strategy: EntryStrategy, rng:
         j,
         draws.probabilities,
         SamplingDesign("uniform", "uniform", word),
-        (f"{count} entries drawn by {strategy!r}",),
+        (f"{count} entries drawn by {strategy!r}" + ("" if evidence else ", to help to choose"),),
+        evidence,
     )
 
 
