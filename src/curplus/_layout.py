@@ -41,6 +41,7 @@ SUBPACKAGES = {
 NAMES = {
     "CallableSource": "sources",
     "Certificate": "evaluation",
+    "Costs": "acquisition",
     "Factorization": "factorization",
     "Observation": "observation",
     "SamplePlan": "observation",

@@ -4,7 +4,9 @@ from .acquire import acquire
 from .adaptive import Adaptive
 from .candidates import Candidates
 from .choice import ENTRY_STRATEGIES, RULES, STRATEGIES
+from .costs import Costs
 from .entry_strategies import EntryDraws, EntryStrategy, ProductLeverage, UniformEntries
+from .limits import Places
 from .propose import propose
 from .rules import Rule
 from .select_columns import select_columns
@@ -16,10 +18,12 @@ __all__ = [
     "STRATEGIES",
     "Adaptive",
     "Candidates",
+    "Costs",
     "EntryDraws",
     "EntryStrategy",
     "Leverage",
     "Pivoted",
+    "Places",
     "ProductLeverage",
     "ResidualNorm",
     "Rule",

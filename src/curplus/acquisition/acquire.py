@@ -6,18 +6,30 @@ sits in few places, such as text, choosing them is worth more than any way of co
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
+import math
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, NamedTuple
 
-from .._typing import RandomState
+import numpy as np
+
+from .._typing import IndexVector, RandomState, Shape
 from ..exceptions import CURPlusError, InconsistentObservationError, InvalidArgumentError, SourceError
 from ..observation import Observation, SamplePlan, read
 from ..observation.checks import check_observation
-from ..observation.plan import UNIFORM, check_counts
+from ..observation.plan import UNIFORM
 from ..sources import Source, as_source
+from .budget import check_budget
+from .costs import Costs, Prices, spent
 from .entry_strategies import EntryStrategy
+from .goal import goal_for
+from .limits import limits_for
 from .propose import NO_INDEX, propose, seed_of
 from .strategies import Strategy
+from .tolerance import ADAPTIVE, fresh_entries, look, more_columns, more_rows
 
 __all__ = ["acquire"]
 
@@ -25,9 +37,15 @@ __all__ = ["acquire"]
 def acquire(
     source: Any,
     *,
-    n_columns: int,
-    n_rows: int,
-    n_entries: int,
+    n_columns: int | None = None,
+    n_rows: int | None = None,
+    n_entries: int | None = None,
+    budget: float | None = None,
+    costs: Costs | None = None,
+    tol: float | None = None,
+    required: Any = None,
+    forbidden: Any = None,
+    prior: Any = None,
     strategy: str | Strategy = "auto",
     entry_strategy: str | EntryStrategy = "uniform",
     start: Observation | None = None,
@@ -44,8 +62,25 @@ def acquire(
     source : array, sparse matrix, DataFrame or source of shape (n, m)
         The matrix. Nothing but the chosen parts is read, and no row, column or entry twice. A function
         (:class:`~curplus.CallableSource`) is asked for no position twice.
-    n_columns, n_rows, n_entries : int
-        How many there shall be in the end, those of ``start`` included. 0 is allowed.
+    n_columns, n_rows, n_entries : int, optional
+        How many there shall be in the end, those of ``start`` included. 0 is allowed. All of them, or those that the
+        ``budget`` shall not decide.
+    budget : float, optional
+        How much may be read, ``start`` included: below 1 a share of the matrix, from 1 on a number of values, and with
+        ``costs`` money. How it is split between rows, columns and entries follows from the prices; ``history`` says
+        how and why.
+    costs : Costs, optional
+        Prices of rows, columns and entries. What costs less is chosen more often: squares count for what they cost.
+    tol : float, optional
+        Read until the relative error, judged by entries read for that purpose, is below this with a confidence of 95 %
+        over all looks, or the ``budget`` is spent; ``history`` says which. Needs no counts. The answer that is judged
+        is :func:`curplus.approximate` of what was read before, with the rank it chooses.
+    required, forbidden : dict, optional
+        ``rows``, ``columns`` and ``cells`` (two arrays of positions) that must be read, and are read first, or must
+        not be. A forbidden row is not read as a whole; entries of it may be. A row with a forbidden cell is not chosen,
+        unless there may be gaps.
+    prior : array of shape (n, m), optional
+        An older or a simulated matrix with the same rows and columns. Half of the rows and columns are chosen from it.
     strategy : str or Strategy, default "auto"
         How to choose rows and columns. ``"auto"`` needs no knowledge of the matrix.
 
@@ -80,7 +115,8 @@ def acquire(
     -------
     Observation
         Rows and columns in the order they were read. ``design`` says which parts are still a uniform sample: after an
-        adaptive choice rows and columns are not, and estimates that need that are no longer valid.
+        adaptive choice rows and columns are not, and estimates that need that are no longer valid. ``evidence`` says
+        which entries took no part in choosing, and ``history`` what was read and why.
 
     Raises
     ------
@@ -93,8 +129,9 @@ def acquire(
 
     Notes
     -----
-    A fifth of the smaller of the two numbers is first drawn uniformly of each kind. Entries that lie on rows or columns
-    already read are not asked for again. Choosing costs
+    A fifth of the smaller of the two numbers is first drawn uniformly of each kind. With ``"auto"``, half of the
+    entries are read next, and help to choose. Entries that lie on rows or columns already read are not asked for again.
+    Choosing costs
     :math:`O(d_1^2 n + d_2^2 m + d_1 d_2 (n + m))` a round. :func:`curplus.propose` is one round without the reading.
 
     Examples
@@ -107,15 +144,100 @@ def acquire(
     [3, 50]
     """
     source = as_source(source)
-    goal = check_counts(_shape(source), n_columns, n_rows, n_entries)
     seed = seed_of(rng)
-    seen = _begin(source, start, goal.n_entries, gaps=gaps, noise=noise)
+    seen = _begin(source, start, n_entries, gaps=gaps, noise=noise)
+    reading = Reading(source, seed, symmetric, on_round)
+    if tol is not None:
+        _check_alone(tol, n_columns, n_rows, n_entries, required, forbidden, prior)
+        return _to_tolerance(reading, seen, float(tol), Allowance.of(budget, costs, seen.shape, symmetric))
+    counts: dict[str, Any] = {"n_columns": n_columns, "n_rows": n_rows, "n_entries": n_entries}
+    places = {"required": required, "forbidden": forbidden, "prior": prior}
     how: dict[str, Any] = {"strategy": strategy, "entry_strategy": entry_strategy, "symmetric": symmetric}
-    while (plan := propose(seen, **goal._asdict(), **how, rng=seed)) is not None:
-        seen = _next_round(source, plan, seen, symmetric, seed)
-        if on_round is not None:
-            on_round(seen)
+    if budget is not None:
+        goal = goal_for(seen, counts, budget, costs, limits_for(seen, required, forbidden), symmetric=symmetric)
+        seen = _noted(seen, f"a budget of {budget:g}: {goal.reason}")
+    while (plan := propose(seen, **counts, budget=budget, costs=costs, **places, **how, rng=seed)) is not None:
+        seen = reading.next(plan, seen)
     return seen
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Where rounds are read from, and who is told."""
+
+    source: Source
+    seed: int
+    symmetric: bool
+    on_round: Callable[[Observation], Any] | None
+
+    def next(self, plan: SamplePlan, seen: Observation) -> Observation:
+        """What is known after a plan was carried out."""
+        seen = _next_round(self.source, plan, seen, self.symmetric, self.seed)
+        if self.on_round is not None:
+            self.on_round(seen)
+        return seen
+
+
+class Allowance(NamedTuple):
+    """A budget for reading to a tolerance; without one, everything may be read."""
+
+    money: float
+    prices: Prices
+    symmetric: bool
+
+    @classmethod
+    def of(cls, budget: Any, costs: Any, shape: Shape, symmetric: bool) -> Allowance:
+        money, prices = check_budget(1.0 if budget is None else budget, costs, shape)
+        return cls(math.inf if budget is None else money, prices, symmetric)
+
+    def crosses(self, seen: Observation) -> int:
+        """How many more rows and columns of each kind can be paid for."""
+        left = self.money - spent(seen, self.prices, symmetric=self.symmetric).total
+        dearest = float(np.max(self.prices.columns)) + (0.0 if self.symmetric else float(np.max(self.prices.rows)))
+        return int(min(left / dearest, *seen.shape))
+
+
+def _to_tolerance(reading: Reading, seen: Observation, tol: float, allowance: Allowance) -> Observation:
+    """Looks, and crosses where the last look found the largest errors, until one look is good enough."""
+    for number in itertools.count(1):
+        rng = np.random.default_rng([reading.seed, number, *seen.counts])
+        seen = reading.next(fresh_entries(seen, rng), seen)
+        found = look(seen, number)
+        about = f"the relative error is about {found.error:.2g}, with 95 % confidence below {found.bound:.2g}"
+        if found.bound <= tol:
+            return _noted(seen, f"stopped at the tolerance {tol:g}: {about}")
+        most = allowance.crosses(seen)
+        if most < 1 or min(seen.shape[0] - seen.n_rows, seen.shape[1] - seen.n_columns) < 1:
+            spent_all = "the budget is spent" if most < 1 else "everything is read"
+            return _noted(seen, f"stopped above the tolerance {tol:g}, as {spent_all}: {about}")
+        rows = more_rows(found, most, rng)
+        if reading.symmetric:
+            seen = reading.next(_lines_plan(found.steering, columns=rows), found.steering)
+            continue
+        seen = reading.next(_lines_plan(found.steering, rows=rows), found.steering)
+        seen = reading.next(_lines_plan(seen, columns=more_columns(found, seen, rows, most)), seen)
+    raise AssertionError("unreachable")  # pragma: no cover
+
+
+def _lines_plan(seen: Observation, *, rows: IndexVector = NO_INDEX, columns: IndexVector = NO_INDEX) -> SamplePlan:
+    what = f"{len(rows)} rows" if len(rows) else f"{len(columns)} columns"
+    reason = f"{what} through the largest errors of the last look"
+    return SamplePlan(seen.shape, columns, rows, NO_INDEX, NO_INDEX, design=ADAPTIVE, reasons=(reason,))
+
+
+def _check_alone(tol: Any, *others: Any) -> None:
+    if isinstance(tol, bool) or not isinstance(tol, Real) or not 0 < float(tol) < 1:
+        raise InvalidArgumentError(f"tol={tol!r} is not a relative error. Give a number between 0 and 1, such as 1e-3.")
+    if any(other is not None for other in others):
+        raise InvalidArgumentError(
+            "tol= decides itself what is read. Leave out n_columns, n_rows, n_entries, required, forbidden and prior, "
+            "or leave out tol."
+        )
+
+
+def _noted(seen: Observation, note: str) -> Observation:
+    """The same observation, with one more line of history."""
+    return dataclasses.replace(seen, history=(*seen.history, note))
 
 
 def _next_round(source: Source, plan: SamplePlan, seen: Observation, symmetric: bool, seed: int) -> Observation:
@@ -152,7 +274,7 @@ def _shape(source: Source) -> tuple[int, int]:
     return int(source.shape[0]), int(source.shape[1])
 
 
-def _begin(source: Source, start: Observation | None, n_entries: int, **how: Any) -> Observation:
+def _begin(source: Source, start: Observation | None, n_entries: int | None, **how: Any) -> Observation:
     """What is known before the first reading."""
     shape = _shape(source)
     nothing = read(source, SamplePlan(shape, NO_INDEX, NO_INDEX, NO_INDEX, NO_INDEX, design=UNIFORM), **how)
@@ -162,7 +284,7 @@ def _begin(source: Source, start: Observation | None, n_entries: int, **how: Any
         raise InvalidArgumentError(
             f"start is of a matrix of shape {start.shape} but the source has shape {shape}. Give the same matrix."
         )
-    if start.weights is not None and n_entries > start.n_entries:
+    if start.weights is not None and n_entries is not None and n_entries > start.n_entries:
         raise InvalidArgumentError(
             f"start has a weight for each of its {start.n_entries} entries, and those of the "
             f"{n_entries - start.n_entries} to be read are not known. Read no more entries "

@@ -92,7 +92,7 @@ def _expected(candidates: Candidates) -> Expected:
     d, size = candidates.sample.shape
     norms = to_numpy(squared_norms(candidates.sample))
     free = np.ones(size, dtype=bool)
-    free[candidates.taken] = False
+    free[candidates.taken] = free[candidates.excluded] = False
     untouched = free & (norms < UNTOUCHED * np.mean(norms))
     touched = free & ~untouched
     of_untouched, of_touched = d * _mean_square(candidates, untouched), d * _mean_square(candidates, touched)
@@ -140,25 +140,32 @@ def _different_ones(
     candidates: Candidates, expected: Expected, count: int, rng: np.random.Generator
 ) -> tuple[list[int], int]:
     """Candidates with large residuals, and how many of their places a blind draw would use better."""
-    sample, taken = candidates.sample, candidates.taken
+    sample, taken, excluded, prices = candidates.sample, candidates.taken, candidates.excluded, candidates.prices
     wanted = math.ceil(count / 2) if candidates.wanted_more else count
-    picks = _picks(ResidualColumns(sample, taken), expected.surprise, wanted, len(taken) % 2 == 0, rng)
+    residual = ResidualColumns(sample, taken, excluded, prices)
+    picks = _picks(residual, candidates, expected.surprise, wanted, len(taken) % 2 == 0, rng)
     worse = [j for j, squares in picks if squares < expected.of_untouched][: math.ceil(count / 2)]
     chosen = [j for j, _ in picks if j not in worse]
     if candidates.wanted_more and len(picks) < wanted:  # those taken span all that is known: a second choice
-        residual = ResidualColumns(sample, excluded=np.concatenate([taken, chosen]).astype(np.int64))
-        chosen += [j for j, _ in _picks(residual, expected.surprise, wanted - len(picks), True, rng)]
+        unavailable = np.concatenate([taken, excluded, chosen]).astype(np.int64)
+        residual = ResidualColumns(sample, excluded=unavailable, prices=prices)
+        chosen += [j for j, _ in _picks(residual, candidates, expected.surprise, wanted - len(picks), True, rng)]
     return chosen, len(worse)
 
 
 def _picks(
-    residual: ResidualColumns, surprise: FloatArray, count: int, explaining_first: bool, rng: np.random.Generator
+    residual: ResidualColumns,
+    candidates: Candidates,
+    surprise: FloatArray,
+    count: int,
+    explaining_first: bool,
+    rng: np.random.Generator,
 ) -> list[tuple[int, float]]:
     """Up to ``count`` picks, each with its squares: half explain most of the residuals, the others are drawn by them.
 
     Of an odd number, the kind that comes first has one more.
     """
-    by_residual = _drawn_by_residual(residual, surprise, rng)
+    by_residual = _drawn_by_residual(residual, candidates, surprise, rng)
     n_explaining = (count + explaining_first) // 2
     picks = []
     for t in range(count):
@@ -169,13 +176,13 @@ def _picks(
 
 
 def _drawn_by_residual(
-    residual: ResidualColumns, surprise: FloatArray, rng: np.random.Generator
+    residual: ResidualColumns, candidates: Candidates, surprise: FloatArray, rng: np.random.Generator
 ) -> Callable[[], Vector]:
     """Scores whose order is that of draws by residuals and surprises."""
     noise = rng.gumbel(size=len(surprise))
 
     def scores() -> Vector:
-        squares = np.maximum(to_numpy(residual.residual_norms), 0.0) + surprise
+        squares = candidates.worth(np.maximum(to_numpy(residual.residual_norms), 0.0) + surprise)
         return to_device(POWER * np.log(np.maximum(squares, np.finfo(float).tiny)) + noise, residual.residual_norms)
 
     return scores
@@ -195,12 +202,14 @@ def _drawn_by_size(
 ) -> IndexVector:
     """The round, filled by draws by expected squares: of untouched candidates, of those that bring something new."""
     power = POWER if candidates.wanted_more else 1
-    keys = gumbel_keys((expected.squares / (np.max(expected.squares, initial=0.0) or 1.0)) ** power, rng)
+    squares = candidates.worth(expected.squares)
+    keys = gumbel_keys((squares / (np.max(squares, initial=0.0) or 1.0)) ** power, rng)
     others = candidates.available_except(chosen)
     first = others[np.argsort(-keys[others], kind="stable")][: count - len(chosen)]
     if expected.of_untouched > 0:
         chosen = chosen + [int(j) for j in first if expected.untouched[j]]
-    residual = ResidualColumns(candidates.sample, np.concatenate([candidates.taken, chosen]).astype(np.int64))
+    taken = np.concatenate([candidates.taken, chosen]).astype(np.int64)
+    residual = ResidualColumns(candidates.sample, taken, candidates.excluded)
     by_key = to_device(keys, residual.residual_norms)
     chosen = chosen + residual.pick(count - len(chosen), lambda: by_key)
     others = candidates.available_except(chosen)

@@ -26,6 +26,8 @@ class Candidates(NamedTuple):
     whole: Matrix | None = None  # (length, t): those already read, as a whole
     entry_index: IndexVector = NO_INDEX  # (k,): candidates in which entries were read, for choosing, one by one
     entry_squares: FloatArray = np.empty(0)  # (k,): what is left of those entries, squared, in units of the sample
+    excluded: IndexVector = NO_INDEX  # those that must not be read, or cannot be paid for
+    prices: FloatArray | None = None  # (size,): squares are worth as much as they cost
 
     @property
     def available(self) -> IndexVector:
@@ -35,9 +37,13 @@ class Candidates(NamedTuple):
     def available_except(self, chosen: IndexVector | list[int]) -> IndexVector:
         """Those neither read yet nor chosen now."""
         free = np.ones(self.sample.shape[1], dtype=bool)
-        free[self.taken] = False
+        free[self.taken] = free[self.excluded] = False
         free[np.asarray(chosen, dtype=np.int64)] = False
         return np.flatnonzero(free)
+
+    def worth(self, squares: FloatArray) -> FloatArray:
+        """Squares, (size,), for the money that the candidates cost."""
+        return squares if self.prices is None else squares / self.prices
 
 
 def candidate_columns(observation: Observation, wanted_more: bool) -> Candidates:

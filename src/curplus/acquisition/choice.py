@@ -40,7 +40,7 @@ RULES: Registry[Rule] = Registry(
     "select(matrix, k, rank, rng)",
     {
         "leverage": Drawn(leverage),
-        "top_leverage": Ranked(lambda M, _k, rank: ([], leverage(M, rank))),
+        "top_leverage": Ranked(lambda M, _k, rank, _cost: ([], leverage(M, rank))),
         "deim": Ranked(deim),
         "qdeim": Ranked(qdeim),
         "pivoted": Ranked(pivoted),

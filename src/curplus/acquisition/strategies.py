@@ -16,7 +16,7 @@ from .._arrays import to_numpy
 from .._typing import IndexVector
 from .._validation import check_count
 from ..factorization import leading_basis
-from ..observation.plan import distinct_others
+from ..observation.plan import distinct
 from .candidates import Candidates
 from .greedy import ResidualColumns
 from .scores import leverage_scores, squared_norms, weighted_draw
@@ -49,7 +49,8 @@ class Uniform:
     rounds: ClassVar[int] = 0
 
     def choose(self, candidates: Candidates, count: int, rng: np.random.Generator) -> IndexVector:
-        return distinct_others(rng, candidates.sample.shape[1], count, candidates.taken)
+        available = candidates.available
+        return available[distinct(rng, len(available), count)]
 
 
 @dataclass(frozen=True)
@@ -63,15 +64,14 @@ class Pivoted:
     rounds: int = 8
 
     def choose(self, candidates: Candidates, count: int, rng: np.random.Generator) -> IndexVector:
-        sample, taken = candidates.sample, candidates.taken
-        residual = ResidualColumns(sample, taken)
+        sample, taken, prices = candidates.sample, candidates.taken, candidates.prices
+        residual = ResidualColumns(sample, taken, candidates.excluded, prices)
         chosen: list[int] = []
         while more := residual.pick(count - len(chosen), residual.norms):
             chosen += more
-            residual = ResidualColumns(sample, excluded=np.concatenate([taken, chosen]).astype(np.int64))
-        index = np.asarray(chosen, dtype=np.int64)
-        others = distinct_others(rng, sample.shape[1], count - len(index), np.concatenate([taken, index]))
-        return np.concatenate([index, others])
+            residual = ResidualColumns(sample, excluded=_others_than(candidates, chosen), prices=prices)
+        others = candidates.available_except(chosen)
+        return np.concatenate([chosen, others[distinct(rng, len(others), count - len(chosen))]]).astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -89,12 +89,12 @@ class ResidualNorm:
     rounds: int = 8
 
     def choose(self, candidates: Candidates, count: int, rng: np.random.Generator) -> IndexVector:
-        sample, taken = candidates.sample, candidates.taken
-        residual = ResidualColumns(sample, taken)
+        sample, worth = candidates.sample, candidates.worth
+        residual = ResidualColumns(sample, candidates.taken, candidates.excluded)
         selectable = np.flatnonzero(to_numpy(residual.selectable))
-        chosen = selectable[weighted_draw(to_numpy(residual.residual_norms)[selectable], count, rng)]
+        chosen = selectable[weighted_draw(worth(to_numpy(residual.residual_norms))[selectable], count, rng)]
         others = candidates.available_except(chosen)
-        norms = to_numpy(squared_norms(sample))[others]
+        norms = worth(to_numpy(squared_norms(sample)))[others]
         return np.concatenate([chosen, others[weighted_draw(norms, count - len(chosen), rng)]])
 
 
@@ -125,4 +125,9 @@ class Leverage:
         sample, available = candidates.sample, candidates.available
         rank = self.rank or math.ceil(sample.shape[0] / 2)
         V = leading_basis(sample.T, min(rank, *sample.shape)).vectors
-        return available[weighted_draw(to_numpy(leverage_scores(V))[available], count, rng)]
+        return available[weighted_draw(candidates.worth(to_numpy(leverage_scores(V)))[available], count, rng)]
+
+
+def _others_than(candidates: Candidates, chosen: list[int]) -> IndexVector:
+    """Those that cannot be chosen any more."""
+    return np.concatenate([candidates.taken, candidates.excluded, chosen]).astype(np.int64)

@@ -166,6 +166,7 @@ def _joined_fields(first: Observation, second: Observation) -> dict[str, Any]:
         "probabilities": _joined_probabilities(first.entries, second.entries),
         "weights": _joined_weights(first.entries, second.entries),
         "evidence": _joined_evidence(first, second),
+        "history": first.history + second.history,
         "gaps": first.gaps or second.gaps,
         **joined_names(first, second),
     }

@@ -96,6 +96,8 @@ class Observation(FromTable, Fillable):
         Which records took no part in choosing what to read, as truth values; left out, all of them. Entries that steer
         a choice are a biased sample of the rest: they are fitted like the others, but never held out, and error
         estimates count them as positions that are known. ``design.entries`` is the design of the others.
+    history : tuple of str
+        What was read, in which order and why, where :func:`curplus.acquire` or a plan said so.
 
     Raises
     ------
@@ -142,6 +144,7 @@ class Observation(FromTable, Fillable):
     noise: Noise = None
     repeats: Repeats | None = None
     evidence: NDArray[np.bool_] | None = None
+    history: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         n, m = shape = check_shape(self.shape)
@@ -171,6 +174,7 @@ class Observation(FromTable, Fillable):
             noise=noise,
             repeats=None if self.repeats is None else Repeats(*self.repeats),
             evidence=check_evidence(self.evidence, len(i)),
+            history=tuple(map(str, self.history)),
         )
         check_shapes(self)
         check_unmeasured(self)
