@@ -29,7 +29,7 @@ from .goal import goal_for
 from .limits import limits_for
 from .propose import NO_INDEX, propose, seed_of
 from .strategies import Strategy
-from .tolerance import ADAPTIVE, fresh_entries, look, more_columns, more_rows
+from .tolerance import ADAPTIVE, FEWEST, Look, fresh_entries, look, more_columns, more_rows
 
 __all__ = ["acquire"]
 
@@ -190,18 +190,26 @@ class Allowance(NamedTuple):
         money, prices = check_budget(1.0 if budget is None else budget, costs, shape)
         return cls(math.inf if budget is None else money, prices, symmetric)
 
+    def left(self, seen: Observation) -> float:
+        """What is left of it."""
+        return self.money - spent(seen, self.prices, symmetric=self.symmetric).total
+
+    def entries(self, seen: Observation) -> int:
+        """How many more entries can be paid for."""
+        return int(min(self.left(seen) / float(np.max(self.prices.entry)), seen.shape[0] * seen.shape[1]))
+
     def crosses(self, seen: Observation) -> int:
-        """How many more rows and columns of each kind can be paid for."""
-        left = self.money - spent(seen, self.prices, symmetric=self.symmetric).total
+        """How many more rows and columns of each kind can be paid for, with a look at them."""
         dearest = float(np.max(self.prices.columns)) + (0.0 if self.symmetric else float(np.max(self.prices.rows)))
-        return int(min(left / dearest, *seen.shape))
+        for_a_look = FEWEST * float(np.max(self.prices.entry))
+        return int(min(max(self.left(seen) - for_a_look, 0.0) / dearest, *seen.shape))
 
 
 def _to_tolerance(reading: Reading, seen: Observation, tol: float, allowance: Allowance) -> Observation:
     """Looks, and crosses where the last look found the largest errors, until one look is good enough."""
     for number in itertools.count(1):
         rng = np.random.default_rng([reading.seed, number, *seen.counts])
-        seen = reading.next(fresh_entries(seen, rng), seen)
+        seen = reading.next(fresh_entries(seen, allowance.entries(seen), rng), seen)
         found = look(seen, number)
         about = f"the relative error is about {found.error:.2g}, with 95 % confidence below {found.bound:.2g}"
         if found.bound <= tol:
@@ -210,13 +218,17 @@ def _to_tolerance(reading: Reading, seen: Observation, tol: float, allowance: Al
         if most < 1 or min(seen.shape[0] - seen.n_rows, seen.shape[1] - seen.n_columns) < 1:
             spent_all = "the budget is spent" if most < 1 else "everything is read"
             return _noted(seen, f"stopped above the tolerance {tol:g}, as {spent_all}: {about}")
-        rows = more_rows(found, most, rng)
-        if reading.symmetric:
-            seen = reading.next(_lines_plan(found.steering, columns=rows), found.steering)
-            continue
-        seen = reading.next(_lines_plan(found.steering, rows=rows), found.steering)
-        seen = reading.next(_lines_plan(seen, columns=more_columns(found, seen, rows, most)), seen)
+        seen = _more_crosses(reading, found, most, rng)
     raise AssertionError("unreachable")  # pragma: no cover
+
+
+def _more_crosses(reading: Reading, found: Look, most: int, rng: np.random.Generator) -> Observation:
+    """Rows through large errors, then columns where these rows have them; of a symmetric matrix only columns."""
+    rows = more_rows(found, most, rng)
+    if reading.symmetric:
+        return reading.next(_lines_plan(found.steering, columns=rows), found.steering)
+    seen = reading.next(_lines_plan(found.steering, rows=rows), found.steering)
+    return reading.next(_lines_plan(seen, columns=more_columns(found, seen, rows, most)), seen)
 
 
 def _lines_plan(seen: Observation, *, rows: IndexVector = NO_INDEX, columns: IndexVector = NO_INDEX) -> SamplePlan:

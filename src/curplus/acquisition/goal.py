@@ -36,6 +36,11 @@ class Lines(NamedTuple):
         return np.union1d(self.forbidden, np.flatnonzero(self.prices > self.money))
 
     @property
+    def n_available(self) -> int:
+        """How many can be chosen."""
+        return 0 if self.prices is None else len(self.prices) - len(np.union1d(self.taken, self.excluded))
+
+    @property
     def affordable(self) -> int:
         """How many more the money buys, if those that cost less are chosen more often."""
         if self.prices is None:
@@ -99,15 +104,19 @@ def goal_for(
     reserved = _price_of(fixed, missing, prices, symmetric)
     split = split_budget(max(money - reserved, 0.0), prices, missing=frozenset(missing), symmetric=symmetric)
     left = max(money - paid.total, 0.0)
-    columns = Lines(observation.column_index, limits.columns, prices.columns, min(split.columns - paid.columns, left))
-    rows = Lines(observation.row_index, limits.rows, prices.rows, min(split.rows - paid.rows, left))
+    for_columns = min(split.columns - paid.columns if "n_columns" in missing else left, left)
+    for_rows = min(split.rows - paid.rows if "n_rows" in missing else left, left)
+    columns = Lines(observation.column_index, limits.columns, prices.columns, for_columns)
+    rows = Lines(observation.row_index, limits.rows, prices.rows, for_rows)
     wanted = SampleCounts(
         have.n_columns + columns.affordable if "n_columns" in missing else fixed.n_columns,
         have.n_rows + rows.affordable if "n_rows" in missing else fixed.n_rows,
         fixed.n_entries,
     )
-    if symmetric:
-        wanted = wanted._replace(n_rows=wanted.n_columns)
+    wanted = wanted._replace(
+        n_columns=min(wanted.n_columns, have.n_columns + columns.n_available),
+        n_rows=wanted.n_columns if symmetric else min(wanted.n_rows, have.n_rows + rows.n_available),
+    )
     first = fixed.n_entries
     if "n_entries" in missing:
         done = wanted[:2] == have[:2]

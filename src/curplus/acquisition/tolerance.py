@@ -22,7 +22,7 @@ from ..observation.plan import distinct_others
 from .greedy import ResidualColumns
 from .scores import weighted_draw
 
-__all__ = ["Look", "fresh_entries", "look", "more_columns", "more_rows"]
+__all__ = ["FEWEST", "Look", "fresh_entries", "look", "more_columns", "more_rows"]
 
 LEVEL = 0.95  # over all looks together
 GROWTH = 0.25  # more rows and columns after each look
@@ -40,11 +40,11 @@ class Look(NamedTuple):
     steering: Observation  # all that is known, with no entry left as evidence
 
 
-def fresh_entries(seen: Observation, rng: np.random.Generator) -> SamplePlan:
-    """Entries for the next look, a tenth as many as a look at rows and columns takes, within limits."""
+def fresh_entries(seen: Observation, most: int, rng: np.random.Generator) -> SamplePlan:
+    """Entries for the next look, about a twentieth of what the rows and columns have, within limits."""
     n, m = seen.shape
     excluded = np.union1d(seen.entries.flat_index, seen.gap_index())
-    wanted = int(np.clip((n + m) * (seen.n_rows + seen.n_columns) / 20, FEWEST, MOST))
+    wanted = min(int(np.clip((n + m) * (seen.n_rows + seen.n_columns) / 20, FEWEST, MOST)), most)
     flat = distinct_others(rng, n * m, min(wanted, n * m - len(excluded)), excluded)
     reason = f"{len(flat)} entries drawn uniformly, to judge"
     design = SamplingDesign("uniform", "uniform", "uniform")
