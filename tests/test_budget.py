@@ -219,3 +219,52 @@ def test_a_prior_matrix_chooses_the_first_rows_and_columns():
 
 def _error(M, seen):
     return np.linalg.norm(M - approximate(seen, 4).to_array()) / np.linalg.norm(M)
+
+
+# Replaying a known matrix
+
+
+def test_a_backtest_judges_by_values_that_were_not_read():
+    M = low_rank(rank=3)
+    trials = []
+    result = curplus.backtest(M, budgets=[0.1, 0.5], seeds=2, on_trial=trials.append)
+    assert len(trials) == len(result.trials) == 2 * 3 * 2 * 2
+    by = {(row["strategy"], row["method"], row["budget"]): row["error"] for row in result.table()}
+    assert by["auto", "approximate", 0.5] < 0.05
+    assert by["auto", "approximate", 0.5] < by["auto", "approximate", 0.1]
+    assert by["auto", "additive", 0.5] > 0.5
+    trial = result.trials[0]
+    seen = acquire(M, budget=trial.budget, strategy=trial.strategy, rng=trial.seed)
+    unread = np.ones(M.shape, dtype=bool)
+    unread[seen.row_index] = unread[:, seen.column_index] = unread[seen.i, seen.j] = False
+    answer = approximate(seen).to_array()
+    assert trial.error == pytest.approx(np.sqrt(np.mean((M - answer)[unread] ** 2) / np.mean(M**2)))
+    assert "auto" in str(result)
+
+
+def test_a_backtest_gives_the_same_in_two_processes():
+    M = low_rank(rank=3)
+    how = {"budgets": [0.3], "strategies": ["auto"], "seeds": 3}
+    one, two = (curplus.backtest(M, **how, jobs=jobs) for jobs in (1, 2))
+    assert [t[:6] for t in one.trials] == [t[:6] for t in two.trials]
+
+
+def test_a_backtest_leaves_gaps_out():
+    M = low_rank(rank=3)
+    M[np.random.default_rng(0).random(M.shape) < 0.1] = np.nan
+    result = curplus.backtest(M, budgets=[0.4], strategies=["auto", "entries"], methods=["approximate"], seeds=1)
+    assert all(trial.error < 0.5 for trial in result.trials)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "how", "message"),
+    [
+        (np.full((3, 4), np.nan), {}, "whose values are known"),
+        (np.ones(3), {}, r"shape \(3,\)"),
+        (np.ones((3, 4)), {"methods": ["magic"]}, "magic"),
+        (np.ones((3, 4)), {"seeds": 0}, "seeds=0 is too small"),
+    ],
+)
+def test_a_backtest_that_cannot_work_says_why(matrix, how, message):
+    with pytest.raises(InvalidArgumentError, match=message):
+        curplus.backtest(matrix, **how)

@@ -49,6 +49,7 @@ NAMES = {
     "acquire": "acquisition",
     "approximate": "methods",
     "as_source": "sources",
+    "backtest": "acquisition",
     "certify": "evaluation",
     "cur_full": "methods",
     "cur_plus": "methods",

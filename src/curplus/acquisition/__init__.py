@@ -2,6 +2,7 @@
 
 from .acquire import acquire
 from .adaptive import Adaptive
+from .backtest import Backtest, Trial, backtest
 from .candidates import Candidates
 from .choice import ENTRY_STRATEGIES, RULES, STRATEGIES
 from .costs import Costs
@@ -17,6 +18,7 @@ __all__ = [
     "RULES",
     "STRATEGIES",
     "Adaptive",
+    "Backtest",
     "Candidates",
     "Costs",
     "EntryDraws",
@@ -28,9 +30,11 @@ __all__ = [
     "ResidualNorm",
     "Rule",
     "Strategy",
+    "Trial",
     "Uniform",
     "UniformEntries",
     "acquire",
+    "backtest",
     "propose",
     "select_columns",
 ]
