@@ -2,8 +2,9 @@
 
 Run: python benchmarks/budget.py [--seeds 10] [--data DIR] [--sets oboe ...] [--budgets 0.02 0.05 0.1 0.2]
 
-Relative Frobenius errors of `approximate`, mean over the seeds: of the budget, of the best of 13 fixed splits of the same
-number of values (with "auto"), of uniform samples of the same budget, and of the additive model on as many random entries.
+Relative Frobenius errors of `approximate`, mean over the seeds: of the budget, of the best of 13 fixed splits of the
+same number of values (with "auto"), of uniform samples of the same budget, and of the additive model on as many random
+entries.
 """
 
 import argparse
@@ -32,14 +33,14 @@ def splits(shape, total):
     yield 0, 0, total
     for share in (0.3, 0.6, 0.9):
         cells = share * total
-        for d1, d2 in (
+        for columns, rows in (
             (0, cells // m),
             (cells // n, 0),
             (cells // (n + m),) * 2,
             (cells / 2 // n, cells / 2 // m),
         ):
-            d1, d2 = int(d1), int(d2)
-            if d1 + d2:
+            if columns + rows:
+                d1, d2 = int(columns), int(rows)
                 yield d1, d2, total - d1 * n - d2 * m + d1 * d2
 
 

@@ -2,8 +2,8 @@
 
 Run: python benchmarks/exploration.py [--seeds 10] [--cases blocks20 ...] [--strategies uniform pivoted auto]
 
-Relative errors of `approximate` on what each strategy read, mean over the seeds. "auto" may exceed the better of uniform
-and pivoted by 5 %.
+Relative errors of `approximate` on what each strategy read, mean over the seeds. "auto" may exceed the better of
+uniform and pivoted by 5 %.
 """
 
 import argparse
