@@ -36,6 +36,7 @@ from .noise import Noise, Repeats, check_noise, joined_noise, repeats_within
 from .part import part_fields, parts_to_save, scaled_fields, turned_fields
 from .plan import SampleCounts, SamplingDesign
 from .settle import settled
+from .symmetry import check_symmetry, joined_symmetry
 from .table import FromTable
 
 __all__ = ["Observation"]
@@ -91,6 +92,9 @@ class Observation(FromTable, Fillable):
         if there are none. Left out, readings are exact.
     repeats : Repeats, optional
         What repeated readings said of the noise before they were averaged; see :attr:`noise_estimate`.
+    symmetry : {None, "symmetric", "psd"}, default None
+        A promise about the matrix: that :math:`M = M^\top`, or that it is positive semidefinite as well, such as a
+        kernel or a covariance matrix. A value then stands for two places, and approximations follow the promise.
 
     Raises
     ------
@@ -98,7 +102,8 @@ class Observation(FromTable, Fillable):
         If shapes do not fit, an index is out of range or repeated, or a value is not a finite real number.
     InconsistentObservationError
         If two readings of one place differ by more than 1e-6, relative to the larger of the two, and by more than the
-        noise allows. Differences below 8 machine epsilons of the largest value are rounding and do not count.
+        noise allows. Differences below 8 machine epsilons of the largest value are rounding and do not count. Two
+        places that have one value by ``symmetry`` are compared alike.
 
     Examples
     --------
@@ -136,6 +141,7 @@ class Observation(FromTable, Fillable):
     unmeasured_j: IndexVector = field(default_factory=NO_INDEX.copy)
     noise: Noise = None
     repeats: Repeats | None = None
+    symmetry: str | None = None
 
     def __post_init__(self) -> None:
         n, m = shape = check_shape(self.shape)
@@ -164,6 +170,7 @@ class Observation(FromTable, Fillable):
             unmeasured_j=check_index(self.unmeasured_j, m, name="unmeasured_j"),
             noise=noise,
             repeats=None if self.repeats is None else Repeats(*self.repeats),
+            symmetry=check_symmetry(self.symmetry, shape),
         )
         check_shapes(self)
         check_unmeasured(self)
@@ -332,7 +339,8 @@ class Observation(FromTable, Fillable):
         Returns
         -------
         Observation
-            Its ``design`` says how the joint sample was drawn: uniform if both were.
+            Its ``design`` says how the joint sample was drawn: uniform if both were. What one of them promises about
+            the matrix (``symmetry``) holds for the joint sample.
 
         Raises
         ------
@@ -353,7 +361,8 @@ class Observation(FromTable, Fillable):
         check_joinable(self, more)
         if not any(more.counts) and not len(more.unmeasured_i):
             gaps, noise = self.gaps or more.gaps, joined_noise(self, more)
-            return self._replaced(**joined_names(self, more), gaps=gaps, noise=noise)
+            symmetry = joined_symmetry(self, more)
+            return self._replaced(**joined_names(self, more), gaps=gaps, noise=noise, symmetry=symmetry)
         return joined(self, more)
 
     # -- keeping and showing --------------------------------------------------------------------------------------
@@ -368,7 +377,8 @@ class Observation(FromTable, Fillable):
         if n_gaps := self.n_gaps:
             parts.append(_counted(n_gaps, "gap"))
         kind = str(self.dtype).rpartition(".")[2]
-        return f"<Observation of a {self.shape[0]} x {self.shape[1]} matrix: {', '.join(parts)}, {kind}>"
+        what = "matrix" if self.symmetry is None else f"{self.symmetry} matrix"
+        return f"<Observation of a {self.shape[0]} x {self.shape[1]} {what}: {', '.join(parts)}, {kind}>"
 
     def _replaced(self, **changes: Any) -> Observation:
         """The same observation with some fields changed, which are not checked."""
