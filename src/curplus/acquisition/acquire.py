@@ -13,7 +13,8 @@ from .._typing import RandomState
 from ..exceptions import CURPlusError, InconsistentObservationError, InvalidArgumentError, SourceError
 from ..observation import Observation, SamplePlan, read
 from ..observation.checks import check_observation
-from ..observation.plan import UNIFORM, check_counts
+from ..observation.plan import UNIFORM
+from ..observation.symmetry import PSD, SYMMETRIC, mirrored, promised
 from ..sources import Source, as_source
 from .entry_strategies import EntryStrategy
 from .propose import NO_INDEX, propose, seed_of
@@ -26,12 +27,13 @@ def acquire(
     source: Any,
     *,
     n_columns: int,
-    n_rows: int,
-    n_entries: int,
+    n_rows: int | None = None,
+    n_entries: int | None = None,
     strategy: str | Strategy = "auto",
     entry_strategy: str | EntryStrategy = "uniform",
     start: Observation | None = None,
     symmetric: bool = False,
+    psd: bool = False,
     gaps: bool = False,
     noise: float | str | None = None,
     on_round: Callable[[Observation], Any] | None = None,
@@ -45,7 +47,8 @@ def acquire(
         The matrix. Nothing but the chosen parts is read, and no row, column or entry twice. A function
         (:class:`~curplus.CallableSource`) is asked for no position twice.
     n_columns, n_rows, n_entries : int
-        How many there shall be in the end, those of ``start`` included. 0 is allowed.
+        How many there shall be in the end, those of ``start`` included. 0 is allowed. Of a symmetric matrix ``n_rows``
+        may be left out, and of a PSD one ``n_entries`` as well.
     strategy : str or Strategy, default "auto"
         How to choose rows and columns. ``"auto"`` needs no knowledge of the matrix.
 
@@ -66,6 +69,11 @@ def acquire(
     symmetric : bool, default False
         Promise that :math:`M = M^\top`. Rows and columns are then the same set, only the columns are read, and
         ``n_rows`` must equal ``n_columns``.
+    psd : bool, default False
+        Promise that the matrix is symmetric and positive semidefinite, such as a kernel or a covariance matrix. Its
+        diagonal is read, n values, and columns are chosen by what is left of it: ``strategy`` is ``"auto"``, which is
+        ``"rpcholesky"``, or ``"uniform"``. No rows are read. There may be fewer columns than were asked for: where
+        nothing but rounding is left of the diagonal, no further column would add anything.
     gaps : bool, default False
         Whether NaN means that something could not be measured; otherwise it is an error. A row with gaps counts as
         read, an entry that could not be measured counts as asked for, and neither is asked for again.
@@ -80,13 +88,14 @@ def acquire(
     -------
     Observation
         Rows and columns in the order they were read. ``design`` says which parts are still a uniform sample: after an
-        adaptive choice rows and columns are not, and estimates that need that are no longer valid.
+        adaptive choice rows and columns are not, and estimates that need that are no longer valid. ``symmetry`` keeps
+        the promise, and approximations follow it.
 
     Raises
     ------
     InvalidArgumentError
         If more is asked for than the matrix has or less than ``start`` has, if the matrix is seen not to be symmetric
-        despite the promise, or if something that was read is not finite.
+        or PSD despite the promise, or if something that was read is not finite.
     SourceError
         If the source fails. The error's ``observation`` has everything that was read before: give it as ``start``, with
         the same seed, and the result is the same as without the failure.
@@ -96,6 +105,10 @@ def acquire(
     A fifth of the smaller of the two numbers is first drawn uniformly of each kind. Entries that lie on rows or columns
     already read are not asked for again. Choosing costs
     :math:`O(d_1^2 n + d_2^2 m + d_1 d_2 (n + m))` a round. :func:`curplus.propose` is one round without the reading.
+
+    Columns of a PSD matrix are drawn by randomly pivoted Cholesky. An eighth of them is proposed at a time, the entries
+    where these intersect are read, a few for each column, and those of them that are kept have the same distribution as
+    if they had been drawn and read one by one.
 
     Examples
     --------
@@ -107,12 +120,13 @@ def acquire(
     [3, 50]
     """
     source = as_source(source)
-    goal = check_counts(_shape(source), n_columns, n_rows, n_entries)
     seed = seed_of(rng)
-    seen = _begin(source, start, goal.n_entries, gaps=gaps, noise=noise)
-    how: dict[str, Any] = {"strategy": strategy, "entry_strategy": entry_strategy, "symmetric": symmetric}
-    while (plan := propose(seen, **goal._asdict(), **how, rng=seed)) is not None:
-        seen = _next_round(source, plan, seen, symmetric, seed)
+    seen = _begin(source, start, n_entries, gaps=gaps, noise=noise)
+    seen = _with_promise(seen, PSD if psd else SYMMETRIC if symmetric else None)
+    goal: dict[str, Any] = {"n_columns": n_columns, "n_rows": n_rows, "n_entries": n_entries}
+    how: dict[str, Any] = {"strategy": strategy, "entry_strategy": entry_strategy}
+    while (plan := propose(seen, **goal, **how, rng=seed)) is not None:
+        seen = _next_round(source, plan, seen, seen.symmetry == SYMMETRIC, seed)
         if on_round is not None:
             on_round(seen)
     return seen
@@ -148,11 +162,20 @@ def _mirrored(seen: Observation, more: Observation) -> Observation:
         ) from error
 
 
+def _with_promise(seen: Observation, symmetry: str | None) -> Observation:
+    """What is known, with a promise about the matrix; rows of a PSD one are known as columns."""
+    if symmetry is not None and seen.shape[0] != seen.shape[1]:
+        n, m = seen.shape
+        raise InvalidArgumentError(f"{symmetry}=True but the matrix is {n} x {m}, not square. Use {symmetry}=False.")
+    kept = promised(seen, symmetry)
+    return mirrored(kept, which=NO_INDEX).subset(rows=NO_INDEX) if kept.symmetry == PSD and kept.n_rows else kept
+
+
 def _shape(source: Source) -> tuple[int, int]:
     return int(source.shape[0]), int(source.shape[1])
 
 
-def _begin(source: Source, start: Observation | None, n_entries: int, **how: Any) -> Observation:
+def _begin(source: Source, start: Observation | None, n_entries: int | None, **how: Any) -> Observation:
     """What is known before the first reading."""
     shape = _shape(source)
     nothing = read(source, SamplePlan(shape, NO_INDEX, NO_INDEX, NO_INDEX, NO_INDEX, design=UNIFORM), **how)
@@ -162,7 +185,7 @@ def _begin(source: Source, start: Observation | None, n_entries: int, **how: Any
         raise InvalidArgumentError(
             f"start is of a matrix of shape {start.shape} but the source has shape {shape}. Give the same matrix."
         )
-    if start.weights is not None and n_entries > start.n_entries:
+    if start.weights is not None and n_entries is not None and n_entries > start.n_entries:
         raise InvalidArgumentError(
             f"start has a weight for each of its {start.n_entries} entries, and those of the "
             f"{n_entries - start.n_entries} to be read are not known. Read no more entries "

@@ -18,7 +18,9 @@ from ..exceptions import InvalidArgumentError
 from ..observation import Observation, SampleCounts, SamplePlan, SamplingDesign, uniform_plan
 from ..observation.checks import check_observation
 from ..observation.plan import UNIFORM, check_counts, distinct_others
+from ..observation.symmetry import PSD, SYMMETRIC
 from .choice import ENTRY_STRATEGIES, STRATEGIES
+from .cholesky import propose_psd, psd_totals
 from .entry_strategies import EntryDraws, EntryStrategy
 from .gaps import without_gaps
 from .strategies import Candidates, Strategy, scaled
@@ -32,8 +34,8 @@ def propose(
     observation: Observation,
     *,
     n_columns: int,
-    n_rows: int,
-    n_entries: int,
+    n_rows: int | None = None,
+    n_entries: int | None = None,
     strategy: str | Strategy = "auto",
     entry_strategy: str | EntryStrategy = "uniform",
     symmetric: bool = False,
@@ -46,20 +48,22 @@ def propose(
     observation : Observation
         What is known; ``Observation(shape=(n, m))`` is nothing.
     n_columns, n_rows, n_entries : int
-        How many there shall be in the end, those that are known included, and entries that could not be measured.
+        How many there shall be in the end, those that are known included, and entries that could not be measured. Of
+        a symmetric matrix ``n_rows`` may be left out, and of a PSD one ``n_entries`` as well.
     strategy : str or Strategy, default "auto"
         How to choose rows and columns: see :func:`curplus.acquire`.
     entry_strategy : str or EntryStrategy, default "uniform"
         How to choose entries.
     symmetric : bool, default False
-        Whether rows and columns are the same set: only columns are then proposed.
+        Whether rows and columns are the same set: only columns are then proposed. An observation that has a
+        ``symmetry`` needs no such word.
     rng : None, int or numpy.random.Generator
         With an int, the plan depends on it and on what is known alone. A generator is asked for such a number.
 
     Returns
     -------
     SamplePlan or None
-        None once the totals are reached.
+        None once the totals are reached, or once nothing but rounding is left of the diagonal of a PSD matrix.
 
     Examples
     --------
@@ -74,7 +78,12 @@ def propose(
     <Observation of a 60 x 40 matrix: 6 columns, 8 rows, 50 entries, float64>
     """
     check_observation(observation)
-    goal = _check_totals(observation, check_counts(observation.shape, n_columns, n_rows, n_entries), symmetric)
+    if observation.symmetry == PSD:
+        total = psd_totals(observation.shape, n_columns, n_rows, n_entries, strategy)
+        return propose_psd(observation, total, strategy=str(strategy), seed=seed_of(rng))
+    symmetric = symmetric or observation.symmetry == SYMMETRIC
+    counts = check_counts(observation.shape, n_columns, *_given(n_rows, n_entries, n_columns if symmetric else None))
+    goal = _check_totals(observation, counts, symmetric)
     chooser, drawer = _resolved(strategy, entry_strategy)
     seed = seed_of(rng)
     state = np.random.default_rng([seed, *observation.counts] if any(observation.counts) else seed)
@@ -85,6 +94,15 @@ def propose(
         return _rows_or_columns(observation, step, chooser, symmetric, state)
     missing = goal.n_entries - observation.n_entries - len(observation.unmeasured_i)
     return _entries(observation, missing, drawer, state) if missing > 0 else None
+
+
+def _given(n_rows: int | None, n_entries: int | None, n_same: int | None) -> tuple[int, int]:
+    """Numbers of rows and entries; of a symmetric matrix there are as many rows as columns."""
+    n_rows = n_same if n_rows is None else n_rows
+    if n_rows is None or n_entries is None:
+        name = "n_rows" if n_rows is None else "n_entries"
+        raise InvalidArgumentError(f"{name} is missing. Say how many there shall be in the end: {name}=0 for none.")
+    return n_rows, n_entries
 
 
 def seed_of(rng: RandomState) -> int:

@@ -25,6 +25,7 @@ __all__ = [
     "known_diagonal",
     "mirrored",
     "negative_beyond",
+    "promised",
     "symmetry_in_units",
 ]
 
@@ -70,6 +71,14 @@ def check_symmetric(observation: Observation, magnitude: float) -> None:
         ) from error
     if o.symmetry == PSD and o.noise is None:
         _check_diagonal(known_diagonal(o), negative_beyond(o))
+
+
+def promised(observation: Observation, symmetry: str | None) -> Observation:
+    """The same observation with a promise that it keeps, or with a stronger one that it has."""
+    word = max(observation.symmetry, check_symmetry(symmetry, observation.shape), key=SYMMETRIES.index)
+    kept = observation._replaced(symmetry=word)
+    check_symmetric(kept, kept.magnitude)
+    return kept
 
 
 def negative_beyond(observation: Observation) -> float:
