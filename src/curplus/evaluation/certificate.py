@@ -50,8 +50,8 @@ class Certificate:
     def _by_trace(self) -> str:
         share = "" if math.isnan(self.relative_error) else f", {self.relative_error:.2%} of that of the matrix"
         return (
-            f"the trace of the error is {self.trace:.4g}{share}, known from the diagonal; for a PSD matrix the error is "
-            f"then between {self.lower_bound:.4g} and {self.error:.4g}"
+            f"the trace of the error is {self.trace:.4g}{share}, known from the diagonal, so that for a PSD matrix "
+            f"the error is between {self.lower_bound:.4g} and {self.error:.4g}"
         )
 
     @property

@@ -1,7 +1,7 @@
 r"""The certificate of a PSD matrix: the trace of the error, known from the diagonal, with no statistics at all.
 
-The error E of a Nystroem approximation, or of its leading part, is PSD itself. So its eigenvalues are not negative, they
-add up to its trace, and the trace is at least every other norm of it:
+The error E of a Nystroem approximation, or of its leading part, is PSD itself. So its eigenvalues are not negative,
+they add up to its trace, and the trace is at least every other norm of it:
 
 .. math:: \sqrt{\sum_i E_{ii}^2} \le \|E\|_F \le \sum_i E_{ii} = \sum_i (M_{ii} - \hat M_{ii})
 """

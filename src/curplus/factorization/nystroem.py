@@ -67,35 +67,56 @@ def nystroem_of(observation: Observation, *, least: float = 0.0) -> Nystroem:
     noise = observation.noise
     rounding = max(ROUNDING * rounding_unit(observation.values) * largest, 8 * noise if isinstance(noise, float) else 0)
     W = to_numpy(take(columns, index, axis=0)) if len(index) else np.zeros((0, 0))
-    coefficients = _coefficients((W + W.T) / 2, max(rounding, least * largest))
+    coefficients, pivots = _coefficients((W + W.T) / 2, max(rounding, least * largest))
     factor = columns @ to_device(coefficients, columns)
-    residual = diagonal - to_numpy(array_namespace(factor).sum(factor**2, axis=1))
+    kept = _above_rounding(factor, diagonal, pivots)
+    factor, coefficients = factor[:, :kept], coefficients[:, :kept]
+    residual = _left(factor, diagonal)
     if noise is None:
         _check_psd(residual, negative_beyond(observation) * largest)
     residual[index] = np.where(np.abs(residual[index]) <= rounding, 0.0, residual[index])
-    floor = max(rounding, -2 * float(np.min(residual, initial=0.0, where=~np.isnan(residual))))
+    floor = max(rounding, -2 * _lowest(residual))
     return Nystroem(factor, coefficients, lines.columns, index, diagonal, residual, floor)
 
 
-def _coefficients(W: FloatArray, rounding: float) -> FloatArray:
-    """A matrix (d, k) with ``W @ coefficients`` a Cholesky factor of W, whose pivots come largest first."""
+def _left(factor: Matrix, diagonal: FloatArray) -> FloatArray:
+    """What the approximation leaves of the diagonal."""
+    left: FloatArray = diagonal - to_numpy(array_namespace(factor).sum(factor**2, axis=1))
+    return left
+
+
+def _lowest(residual: FloatArray) -> float:
+    return float(np.min(residual, initial=0.0, where=~np.isnan(residual)))
+
+
+def _above_rounding(factor: Matrix, diagonal: FloatArray, pivots: FloatArray) -> int:
+    """How many pivots are larger than what the others leave below zero: where values are rounded, that tells it."""
+    kept = len(pivots)
+    while kept and pivots[kept - 1] <= -2 * _lowest(_left(factor[:, : kept - 1], diagonal)):
+        kept -= 1
+    return kept
+
+
+def _coefficients(W: FloatArray, rounding: float) -> tuple[FloatArray, FloatArray]:
+    """A matrix (d, k) with ``W @ coefficients`` a Cholesky factor of W, whose pivots (k,) come largest first."""
     d = len(W)
-    L, rest, pivots = np.zeros((d, d)), np.diagonal(W).copy(), np.zeros(0, dtype=np.int64)
+    L, rest, pivots, sizes = np.zeros((d, d)), np.diagonal(W).copy(), np.zeros(0, dtype=np.int64), np.zeros(d)
     for k in range(d):
         p = int(np.argmax(rest))
         if rest[p] <= max(rounding, -2 * rest.min()):  # where numbers below zero are as large, all are rounding
             break
+        sizes[k] = rest[p]
         L[:, k] = (W[:, p] - L[:, :k] @ L[p, :k]) / np.sqrt(rest[p])
         rest -= L[:, k] ** 2
         pivots = np.append(pivots, p)
         rest[pivots] = 0.0
     coefficients = np.zeros((d, len(pivots)))
     coefficients[pivots] = np.linalg.inv(L[pivots, : len(pivots)]).T
-    return coefficients
+    return coefficients, sizes[: len(pivots)]
 
 
 def _check_psd(residual: FloatArray, most: float) -> None:
-    lowest = float(np.min(residual, initial=0.0, where=~np.isnan(residual)))
+    lowest = _lowest(residual)
     if lowest < -most:
         i = int(np.nanargmin(residual))
         raise InconsistentObservationError(
