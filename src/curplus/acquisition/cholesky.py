@@ -61,7 +61,9 @@ def psd_totals(shape: tuple[int, int], n_columns: Any, n_rows: Any, n_entries: A
     return total
 
 
-def propose_psd(observation: Observation, n_columns: int, *, strategy: str, seed: int) -> SamplePlan | None:
+def propose_psd(
+    observation: Observation, n_columns: int, *, strategy: str, seed: int, candidates: IndexVector | None = None
+) -> SamplePlan | None:
     """What to read next of a PSD matrix: the diagonal, entries where proposed columns intersect, or columns.
 
     Parameters
@@ -74,6 +76,8 @@ def propose_psd(observation: Observation, n_columns: int, *, strategy: str, seed
         One of :data:`PSD_STRATEGIES`.
     seed : int
         The plan depends on it and on what is known alone.
+    candidates : array of positions, optional
+        Columns that can be chosen; all if left out.
     """
     _check_start(observation, n_columns)
     unknown = np.flatnonzero(np.isnan(known_diagonal(observation)))
@@ -85,11 +89,11 @@ def propose_psd(observation: Observation, n_columns: int, *, strategy: str, seed
         return None
     rng = np.random.default_rng([seed, observation.n_columns])
     if strategy == "uniform":
-        index = distinct_others(rng, observation.shape[1], missing, observation.column_index)
+        index = distinct_others(rng, observation.shape[1], missing, _excluded(observation, candidates))
         return _columns(observation, index, "drawn uniformly", UNIFORM)
     found = nystroem_of(observation)
     left = np.where(found.residual > found.rounding, found.residual, 0.0)
-    left[observation.column_index] = 0.0
+    left[_excluded(observation, candidates)] = 0.0
     if not left.any():
         return None
     count = min(missing, math.ceil(n_columns / BLOCKS))
@@ -102,6 +106,14 @@ def propose_psd(observation: Observation, n_columns: int, *, strategy: str, seed
     share = chances.sum() / (found.diagonal / left.max()).sum()
     why = f"{len(kept)} of {count} proposed: {share:.3g} of the trace is left, and they were drawn by what is left"
     return _columns(observation, proposed[kept], why, DESIGN)
+
+
+def _excluded(observation: Observation, candidates: IndexVector | None) -> IndexVector:
+    """Columns that are not chosen: those that are known, and those that are no candidates."""
+    known = observation.column_index
+    if candidates is None:
+        return known
+    return np.union1d(known, np.setdiff1d(np.arange(observation.shape[1]), candidates))
 
 
 def _check_start(observation: Observation, n_columns: int) -> None:
