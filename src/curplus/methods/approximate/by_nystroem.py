@@ -15,6 +15,7 @@ from ...factorization.symmetric import leading_eigenvalues, symmetric_core
 from ...observation import Observation
 from ...observation.symmetry import PSD
 from .evidence import FEWEST
+from .in_span import stored
 from .rank import ASKED_FOR
 
 __all__ = ["by_nystroem", "has_other_entries", "is_nystroem"]
@@ -42,9 +43,9 @@ def by_nystroem(observation: Observation, unit: float, rank: int | None, form: s
     basis = Basis(vectors)
     if form == "cur":
         sample = observation.columns if not observation.n_rows else found.columns * unit  # as they were read
-        made_of = array_namespace(sample).astype(to_device(coefficients / unit, sample), sample.dtype)
-        basis = Basis(vectors, sample, made_of, found.column_index)
+        basis = Basis(vectors, sample, to_device(coefficients / unit, vectors), found.column_index)
     kept, leading, left_out = leading_eigenvalues(basis, values, len(values) if wanted is None else wanted)
+    kept = stored(kept) if form == "cur" else kept
     answer = Factorization(kept, symmetric_core(leading, found.factor, NYSTROEM), kept)
     return answer, _report(found, leading, left_out, wanted, unit)
 

@@ -23,7 +23,7 @@ from ...factorization import Basis, Core, Fact, Factorization, leading_basis
 from ...factorization.symmetric import leading_eigenvalues, symmetric_core
 from ...observation import Observation
 
-__all__ = ["FORMS", "InSpan", "check_form", "in_span"]
+__all__ = ["FORMS", "InSpan", "check_form", "in_span", "stored"]
 
 FORMS = ("free", "cur")
 
@@ -95,7 +95,7 @@ def in_span(answer: Factorization, observation: Observation) -> InSpan:
     rank = min(answer.rank, int(s.shape[0]))
     xp = array_namespace(s)
     Z = s[:rank, None] * xp.eye(rank, dtype=s.dtype, device=device(s))
-    left, right = _stored(left.rotate(P[:, :rank])), _stored(right.rotate(Qt[:rank, :].T))
+    left, right = stored(left.rotate(P[:, :rank])), stored(right.rotate(Qt[:rank, :].T))
     inside, whole = float(xp.sum(s**2)), float(xp.sum(answer.core.Z**2))
     outside = max(1 - inside / whole, 0.0) if whole else math.nan
     return InSpan(Factorization(left, Core(Z, answer.core.solver), right), outside)
@@ -111,7 +111,7 @@ def _of_columns(answer: Factorization, basis: Basis) -> InSpan:
     inside, whole = float(np.sum(values**2)), float(np.sum(to_numpy(answer.core.Z).astype(float) ** 2))
     rotated = basis.rotate(to_device(P, basis.vectors))
     kept, leading, _ = leading_eigenvalues(rotated, values, min(answer.rank, len(values)))
-    kept = _stored(kept)
+    kept = stored(kept)
     approximation = Factorization(kept, symmetric_core(leading, kept.vectors, answer.core.solver), kept)
     return InSpan(approximation, max(1 - inside / whole, 0.0) if whole else math.nan)
 
@@ -129,7 +129,7 @@ def _conditioned_basis(sample: Matrix, index: IndexVector) -> Basis:
     return basis.leading(int(kept))._replace(sample=sample)
 
 
-def _stored(basis: Basis) -> Basis:
+def stored(basis: Basis) -> Basis:
     """The coefficients in the type of the sample, as the C U R form multiplies them."""
     assert basis.sample is not None
     xp = array_namespace(basis.sample)
