@@ -71,8 +71,8 @@ def acquire(
         ``n_rows`` must equal ``n_columns``.
     psd : bool, default False
         Promise that the matrix is symmetric and positive semidefinite, such as a kernel or a covariance matrix. Its
-        diagonal is read, n values, and columns are chosen by what is left of it: ``strategy`` is ``"auto"``, which is
-        ``"rpcholesky"``, or ``"uniform"``. No rows are read. There may be fewer columns than were asked for: where
+        diagonal is read, n values, and columns are chosen by what is left of it. ``strategy`` is ``"auto"``,
+        ``"rpcholesky"`` or ``"uniform"``. No rows are read. There may be fewer columns than were asked for: where
         nothing but rounding is left of the diagonal, no further column would add anything.
     gaps : bool, default False
         Whether NaN means that something could not be measured; otherwise it is an error. A row with gaps counts as
@@ -106,9 +106,10 @@ def acquire(
     already read are not asked for again. Choosing costs
     :math:`O(d_1^2 n + d_2^2 m + d_1 d_2 (n + m))` a round. :func:`curplus.propose` is one round without the reading.
 
-    Columns of a PSD matrix are drawn by randomly pivoted Cholesky. An eighth of them is proposed at a time, the entries
-    where these intersect are read, a few for each column, and those of them that are kept have the same distribution as
-    if they had been drawn and read one by one.
+    Columns of a PSD matrix are read in about eight blocks. For a block some are drawn with chances in proportion to
+    what is left of the diagonal, and the entries where they intersect are read. ``"rpcholesky"`` rejects some of them,
+    so that the others have the distribution of randomly pivoted Cholesky. ``"auto"`` draws more, and keeps those that
+    explain most of the others; these entries are at most a twentieth of the columns.
 
     Examples
     --------

@@ -1,10 +1,17 @@
-r"""Choosing columns of a PSD matrix: randomly pivoted Cholesky.
+r"""Choosing columns of a PSD matrix by what is left of its diagonal: randomly pivoted Cholesky, and a step further.
 
 The diagonal of a PSD matrix names what has not been met yet: with the Nystroem approximation
-:math:`\hat M` of the columns read so far, :math:`M_{ii} - \hat M_{ii}` is what is left of row i, and the next column is
-drawn with these chances [1]_. To read several columns at once, several are proposed with the same chances, and the
-entries where they intersect are read. Going through them one by one, each is kept with the chance that is left of its
-own [2]_: what is kept has the same distribution as if columns had been drawn and read one by one.
+:math:`\hat M` of the columns read so far and its error E, :math:`E_{ii}` is what is left of row i, and randomly pivoted
+Cholesky draws the next column with these chances [1]_. To read several columns at once, several are proposed with the
+same chances, and the entries where they intersect are read.
+
+``"rpcholesky"`` goes through them one by one and keeps each with the chance that is left of its own [2]_: what is kept
+has the same distribution as if columns had been drawn and read one by one.
+
+``"auto"`` proposes more columns than it wants. Column t takes :math:`\sum_i E_{it}^2 / E_{tt}` from the trace of the
+error, and since the proposals are drawn with chances :math:`E_{ii}`, the mean of :math:`E_{it}^2 / (E_{tt} E_{ii})` over
+them is an unbiased estimate of that, as a share of the trace. The proposal with the largest is kept, and the next is
+judged by what it leaves, until half of the trace is taken.
 
 References
 ----------
@@ -34,7 +41,11 @@ __all__ = ["PSD_STRATEGIES", "propose_psd", "psd_totals"]
 
 #: How columns of a PSD matrix can be chosen.
 PSD_STRATEGIES = ("auto", "rpcholesky", "uniform")
-BLOCKS = 8  # of proposals for all columns; with more, fewer are rejected, and reading takes more rounds
+BLOCKS = 8  # in which columns are read; with more, proposals are drawn by what is left now, and there are more rounds
+PROPOSALS = 8  # for each column that is wanted, for "auto"
+OVERHEAD = 0.05  # most entries that are read to choose a column for "auto", as a share of the column
+LEFT = 0.5  # share of the trace at the start of a block that must be left, so that its proposals still represent it
+OWN = 0.1  # share of what was left of a proposal that must still be left
 NO_INDEX: IndexVector = np.empty(0, dtype=np.int64)
 DESIGN = SamplingDesign("adaptive", "adaptive", "adaptive")
 
@@ -97,14 +108,21 @@ def propose_psd(
     if not left.any():
         return None
     count = min(missing, math.ceil(n_columns / BLOCKS))
+    n_proposed = count if strategy == "rpcholesky" else _n_proposed(count, observation.shape[0])
     chances = left / left.max()
-    proposed = rng.choice(len(left), size=count, p=chances / chances.sum())
+    proposed = rng.choice(len(left), size=n_proposed, p=chances / chances.sum())
     pairs = _pairs(observation, np.unique(proposed))
     if len(pairs[0]):
         return _entries(observation, *pairs, f"{len(pairs[0])} entries where proposed columns intersect", DESIGN)
-    kept = _kept(_left_between(observation, found, proposed), left[proposed], found.rounding, rng)
+    between = _left_between(observation, found, proposed)
+    np.fill_diagonal(between, left[proposed])
+    kept = (
+        _not_rejected(between, found.rounding, rng)
+        if strategy == "rpcholesky"
+        else _explaining(between, count, found.rounding)
+    )
     share = chances.sum() / (found.diagonal / left.max()).sum()
-    why = f"{len(kept)} of {count} proposed: {share:.3g} of the trace is left, and they were drawn by what is left"
+    why = f"of {n_proposed} that were drawn by what is left of the diagonal: {share:.3g} of the trace"
     return _columns(observation, proposed[kept], why, DESIGN)
 
 
@@ -159,14 +177,35 @@ def _left_between(observation: Observation, found: Nystroem, index: IndexVector)
     return left
 
 
-def _kept(left: FloatArray, chances: FloatArray, rounding: float, rng: np.random.Generator) -> IndexVector:
+def _n_proposed(count: int, n: int) -> int:
+    """How many columns to propose where so many are wanted, such that few entries are read to judge them."""
+    affordable = math.ceil(math.sqrt(2 * OVERHEAD * n * count))
+    return max(count, min(PROPOSALS * count, affordable))
+
+
+def _not_rejected(left: FloatArray, rounding: float, rng: np.random.Generator) -> IndexVector:
     """Which of the proposed columns are kept: each with the chance that is left of the one it was proposed with."""
-    left, kept = left.copy(), []
-    left[0, 0] = chances[0]  # the first is kept in any case
+    chances, left, kept = np.diagonal(left).copy(), left.copy(), []
     for t, chance in enumerate(rng.random(len(left)) * chances):
         if left[t, t] > rounding and chance < left[t, t]:
             kept.append(t)
             left -= np.outer(left[:, t], left[t]) / left[t, t]
+    return np.asarray(kept, dtype=np.int64)
+
+
+def _explaining(left: FloatArray, count: int, rounding: float) -> IndexVector:
+    """Which of the proposed columns are kept: up to ``count``, each time the one that explains the others best."""
+    chances, left = np.diagonal(left).copy(), left.copy()
+    kept: list[int] = []
+    while len(kept) < count and np.mean(np.diagonal(left) / chances) > LEFT:
+        own = np.diagonal(left)
+        free = np.flatnonzero(own > np.maximum(OWN * chances, rounding))
+        if not len(free):
+            break
+        explained = np.sum(left[:, free] ** 2 / chances[:, None], axis=0) / own[free]
+        t = int(free[np.argmax(explained)])
+        kept.append(t)
+        left -= np.outer(left[:, t], left[t]) / left[t, t]
     return np.asarray(kept, dtype=np.int64)
 
 

@@ -29,9 +29,10 @@ NO_INDEX: IndexVector = np.empty(0, dtype=np.int64)
 class CURNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""Features whose inner products approximate a kernel, from a few well-chosen points.
 
-    As scikit-learn's ``Nystroem``, with landmarks that are chosen instead of drawn uniformly: by randomly pivoted
-    Cholesky, which finds small groups of points far from the others, and needs fewer landmarks for the same error. The
-    kernel matrix is never formed: its diagonal and the columns of the landmarks are computed.
+    As scikit-learn's ``Nystroem``, with landmarks that are chosen by what is left of the diagonal of the kernel,
+    instead of drawn uniformly. This finds small groups of points far from the others, and needs fewer landmarks for the
+    same error. The kernel matrix is never formed: its diagonal, the columns of the landmarks and few other values are
+    computed.
 
     Parameters
     ----------
@@ -45,8 +46,8 @@ class CURNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         Further parameters of the kernel.
     n_components : int, default 100
         Most landmarks, and most features.
-    strategy : {"rpcholesky", "auto", "uniform"} or array of positions, default "rpcholesky"
-        How to choose landmarks: ``"auto"`` is ``"rpcholesky"``. Positions are those of the landmarks themselves.
+    strategy : {"auto", "rpcholesky", "uniform"} or array of positions, default "auto"
+        How to choose landmarks, as in :func:`curplus.acquire` for PSD matrices. Positions are those of the landmarks.
     random_state : None, int, numpy.random.Generator or numpy.random.RandomState
         Seed of the choice.
 
@@ -99,7 +100,7 @@ class CURNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         degree: float | None = None,
         kernel_params: dict[str, Any] | None = None,
         n_components: int = 100,
-        strategy: Any = "rpcholesky",
+        strategy: Any = "auto",
         random_state: RandomState | np.random.RandomState = None,
     ) -> None:
         self.kernel = kernel
