@@ -109,7 +109,7 @@ def acquire(
     Columns of a PSD matrix are read in about eight blocks. For a block some are drawn with chances in proportion to
     what is left of the diagonal, and the entries where they intersect are read. ``"rpcholesky"`` rejects some of them,
     so that the others have the distribution of randomly pivoted Cholesky. ``"auto"`` draws more, and keeps those that
-    explain most of the others; these entries are at most a twentieth of the columns.
+    explain most of the others; these entries are a twentieth of the columns, and more where few of a block are kept.
 
     Examples
     --------

@@ -9,9 +9,9 @@ same chances, and the entries where they intersect are read.
 has the same distribution as if columns had been drawn and read one by one.
 
 ``"auto"`` proposes more columns than it wants. Column t takes :math:`\sum_i E_{it}^2 / E_{tt}` from the trace of the
-error, and since the proposals are drawn with chances :math:`E_{ii}`, the mean of :math:`E_{it}^2 / (E_{tt} E_{ii})` over
-them is an unbiased estimate of that, as a share of the trace. The proposal with the largest is kept, and the next is
-judged by what it leaves, until half of the trace is taken.
+error. Since the proposals are drawn with chances :math:`E_{ii}`, the mean of :math:`E_{it}^2 / (E_{tt} E_{ii})` over
+them estimates that, as a share of the trace. The proposal with the largest mean is kept, and the next is judged by what
+it leaves, until half of the trace is taken.
 
 References
 ----------
@@ -43,7 +43,7 @@ __all__ = ["PSD_STRATEGIES", "propose_psd", "psd_totals"]
 PSD_STRATEGIES = ("auto", "rpcholesky", "uniform")
 BLOCKS = 8  # in which columns are read; with more, proposals are drawn by what is left now, and there are more rounds
 PROPOSALS = 8  # for each column that is wanted, for "auto"
-OVERHEAD = 0.05  # most entries that are read to choose a column for "auto", as a share of the column
+OVERHEAD = 0.05  # most entries that are read to choose a block for "auto", as a share of the columns that are wanted
 LEFT = 0.5  # share of the trace at the start of a block that must be left, so that its proposals still represent it
 OWN = 0.1  # share of what was left of a proposal that must still be left
 NO_INDEX: IndexVector = np.empty(0, dtype=np.int64)
