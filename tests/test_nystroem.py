@@ -182,6 +182,16 @@ def test_noisy_columns_give_a_psd_answer_without_an_exact_certificate():
     assert math.isnan(certify(approx, seen).trace)
 
 
+def test_rows_that_come_later_are_completed():
+    K = rbf(400, width=2.0)
+    approx = approximate(acquire(K[:350, :350], n_columns=15, psd=True, rng=0))
+    new = K[350:, :350]
+    known = np.where(np.arange(350) < 20, new, np.nan)
+    completed = approx.complete_rows(known)
+    assert np.linalg.norm(completed - new) < 0.05 * np.linalg.norm(new)
+    assert approx.provenance.model.noise == pytest.approx(approx.report.trace_error / 350)
+
+
 # -- the certificate ----------------------------------------------------------------------------------------------
 
 

@@ -91,6 +91,12 @@ def approximate(
     errors, by three for the best of several cores. Where the sampled rows and columns show that there are offsets, any
     gain is enough for offsets fitted to the entries.
 
+    Approximations follow ``observation.symmetry``. Of a symmetric matrix, rows, columns and entries are used in both of
+    their places, and the approximation is symmetric to the last bit. Of a PSD matrix it is PSD: from exact columns
+    :math:`C` with the intersection :math:`W`, the leading part of the Nystroem approximation :math:`C W^+ C^\top`, of
+    all columns if no rank is asked for. There, other entries have a say only if those set aside are predicted better by
+    two standard errors, and none that were read to choose the columns.
+
     Cost is :math:`O((n + m) (d_1 + d_2)^2)`, and :math:`O(|\Omega| r^2)` a sweep of refinement.
 
     Examples
@@ -134,7 +140,11 @@ class CrossApproximation:
         answer, report = by_nystroem(observation, unit, self.rank, form)
         method = replace(self, rank=max(answer.rank, 1))
         held_out = np.flatnonzero(_lines(observation).outside)
-        return _finished(answer, observation, unit, Provenance(method, held_out, observation.fingerprint, report))
+        model, noise = None, report.trace_error / unit / observation.shape[0]  # at least the root mean square error
+        if not math.isnan(noise):
+            model = FittedModel.of(answer, max(noise, 0.0)).scale(unit)
+        provenance = Provenance(method, held_out, observation.fingerprint, report, model)
+        return _finished(answer, observation, unit, provenance)
 
     def _fit(self, observation: Observation, form: str, rng: RandomState) -> Factorization:
         if observation.n_rows and not observation.n_columns:
