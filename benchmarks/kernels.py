@@ -6,7 +6,7 @@ Errors are Frobenius norms over that of the best approximation of rank k, geomet
 the values that were read, in columns; `trace` is the largest difference between the trace of the error by the
 certificate and by the dense matrix, relative to the trace of the matrix; `far` in how many runs a point of the far
 cluster is among the columns. The width of the digits' kernel is the median distance of the points. The constants of
-"auto" were settled on these three kernels; with --fresh, others are used, which were not looked at before.
+"auto" were settled on these three kernels; with --fresh, others are used, which had no part in that.
 """
 
 import argparse
