@@ -21,6 +21,7 @@ from ..exceptions import CURPlusError, InconsistentObservationError, InvalidArgu
 from ..observation import Observation, SamplePlan, read
 from ..observation.checks import check_observation
 from ..observation.plan import UNIFORM
+from ..observation.symmetry import PSD, SYMMETRIC, mirrored, promised
 from ..sources import Source, as_source
 from .budget import check_budget
 from .costs import Costs, Prices, spent
@@ -50,6 +51,7 @@ def acquire(
     entry_strategy: str | EntryStrategy = "uniform",
     start: Observation | None = None,
     symmetric: bool = False,
+    psd: bool = False,
     gaps: bool = False,
     noise: float | str | None = None,
     on_round: Callable[[Observation], Any] | None = None,
@@ -64,7 +66,8 @@ def acquire(
         (:class:`~curplus.CallableSource`) is asked for no position twice.
     n_columns, n_rows, n_entries : int, optional
         How many there shall be in the end, those of ``start`` included. 0 is allowed. All of them, or those that the
-        ``budget`` shall not decide.
+        ``budget`` shall not decide. Of a symmetric matrix ``n_rows`` may be left out, and of a PSD one ``n_entries`` as
+        well.
     budget : float, optional
         How much may be read, ``start`` included: below 1 a share of the matrix, from 1 on a number of values, and with
         ``costs`` money. How it is split between rows, columns and entries follows from the prices; ``history`` says
@@ -101,6 +104,11 @@ def acquire(
     symmetric : bool, default False
         Promise that :math:`M = M^\top`. Rows and columns are then the same set, only the columns are read, and
         ``n_rows`` must equal ``n_columns``.
+    psd : bool, default False
+        Promise that the matrix is symmetric and positive semidefinite, such as a kernel or a covariance matrix. Its
+        diagonal is read, n values, and columns are chosen by what is left of it. ``strategy`` is ``"auto"``,
+        ``"rpcholesky"`` or ``"uniform"``. No rows are read. There may be fewer columns than were asked for: where
+        nothing but rounding is left of the diagonal, no further column would add anything.
     gaps : bool, default False
         Whether NaN means that something could not be measured; otherwise it is an error. A row with gaps counts as
         read, an entry that could not be measured counts as asked for, and neither is asked for again.
@@ -116,13 +124,14 @@ def acquire(
     Observation
         Rows and columns in the order they were read. ``design`` says which parts are still a uniform sample: after an
         adaptive choice rows and columns are not, and estimates that need that are no longer valid. ``evidence`` says
-        which entries took no part in choosing, and ``history`` what was read and why.
+        which entries took no part in choosing, ``history`` what was read and why, and
+        ``symmetry`` keeps the promise, which approximations follow.
 
     Raises
     ------
     InvalidArgumentError
         If more is asked for than the matrix has or less than ``start`` has, if the matrix is seen not to be symmetric
-        despite the promise, or if something that was read is not finite.
+        or PSD despite the promise, or if something that was read is not finite.
     SourceError
         If the source fails. The error's ``observation`` has everything that was read before: give it as ``start``, with
         the same seed, and the result is the same as without the failure.
@@ -133,6 +142,11 @@ def acquire(
     entries are read next, and help to choose. Entries that lie on rows or columns already read are not asked for again.
     Choosing costs
     :math:`O(d_1^2 n + d_2^2 m + d_1 d_2 (n + m))` a round. :func:`curplus.propose` is one round without the reading.
+
+    Columns of a PSD matrix are read in about eight blocks. For a block some are drawn with chances in proportion to
+    what is left of the diagonal, and the entries where they intersect are read. ``"rpcholesky"`` rejects some of them,
+    so that the others have the distribution of randomly pivoted Cholesky. ``"auto"`` draws more, and keeps those that
+    explain most of the others; these entries are a twentieth of the columns, and more where few of a block are kept.
 
     Examples
     --------
@@ -146,14 +160,16 @@ def acquire(
     source = as_source(source)
     seed = seed_of(rng)
     seen = _begin(source, start, n_entries, gaps=gaps, noise=noise)
+    seen = _with_promise(seen, PSD if psd else SYMMETRIC if symmetric else None)
+    symmetric = seen.symmetry == SYMMETRIC
     reading = Reading(source, seed, symmetric, on_round)
     if tol is not None:
-        _check_alone(tol, n_columns, n_rows, n_entries, required, forbidden, prior)
+        _check_alone(tol, psd, n_columns, n_rows, n_entries, required, forbidden, prior)
         return _to_tolerance(reading, seen, float(tol), Allowance.of(budget, costs, seen.shape, symmetric))
     counts: dict[str, Any] = {"n_columns": n_columns, "n_rows": n_rows, "n_entries": n_entries}
     places = {"required": required, "forbidden": forbidden, "prior": prior}
-    how: dict[str, Any] = {"strategy": strategy, "entry_strategy": entry_strategy, "symmetric": symmetric}
-    if budget is not None:
+    how: dict[str, Any] = {"strategy": strategy, "entry_strategy": entry_strategy}
+    if budget is not None and seen.symmetry != PSD:
         goal = goal_for(seen, counts, budget, costs, limits_for(seen, required, forbidden), symmetric=symmetric)
         seen = _noted(seen, f"a budget of {budget:g}: {goal.reason}")
     while (plan := propose(seen, **counts, budget=budget, costs=costs, **places, **how, rng=seed)) is not None:
@@ -237,9 +253,14 @@ def _lines_plan(seen: Observation, *, rows: IndexVector = NO_INDEX, columns: Ind
     return SamplePlan(seen.shape, columns, rows, NO_INDEX, NO_INDEX, design=ADAPTIVE, reasons=(reason,))
 
 
-def _check_alone(tol: Any, *others: Any) -> None:
+def _check_alone(tol: Any, psd: bool, *others: Any) -> None:
     if isinstance(tol, bool) or not isinstance(tol, Real) or not 0 < float(tol) < 1:
         raise InvalidArgumentError(f"tol={tol!r} is not a relative error. Give a number between 0 and 1, such as 1e-3.")
+    if psd:
+        raise InvalidArgumentError(
+            "the error of a PSD matrix is known exactly from its diagonal. Give n_columns or a budget, and see "
+            "curplus.certify; or use symmetric=True instead of psd=True."
+        )
     if any(other is not None for other in others):
         raise InvalidArgumentError(
             "tol= decides itself what is read. Leave out n_columns, n_rows, n_entries, required, forbidden and prior, "
@@ -280,6 +301,15 @@ def _mirrored(seen: Observation, more: Observation) -> Observation:
             f"symmetric=True promises M = M.T, so columns were used as rows, but {error} "
             "Use symmetric=False for this matrix."
         ) from error
+
+
+def _with_promise(seen: Observation, symmetry: str | None) -> Observation:
+    """What is known, with a promise about the matrix; rows of a PSD one are known as columns."""
+    if symmetry is not None and seen.shape[0] != seen.shape[1]:
+        n, m = seen.shape
+        raise InvalidArgumentError(f"{symmetry}=True but the matrix is {n} x {m}, not square. Use {symmetry}=False.")
+    kept = promised(seen, symmetry)
+    return mirrored(kept, which=NO_INDEX).subset(rows=NO_INDEX) if kept.symmetry == PSD and kept.n_rows else kept
 
 
 def _shape(source: Source) -> tuple[int, int]:

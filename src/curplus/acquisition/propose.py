@@ -18,8 +18,11 @@ from ..exceptions import InvalidArgumentError
 from ..observation import Observation, SampleCounts, SamplePlan, SamplingDesign, uniform_plan
 from ..observation.checks import check_observation
 from ..observation.plan import UNIFORM, distinct_others
+from ..observation.symmetry import PSD, SYMMETRIC
+from .budget import check_budget
 from .candidates import Candidates, candidate_columns, candidate_rows
 from .choice import ENTRY_STRATEGIES, STRATEGIES
+from .cholesky import propose_psd, psd_totals
 from .costs import Costs
 from .entry_strategies import EntryDraws, EntryStrategy
 from .goal import Goal, Lines, goal_for
@@ -31,6 +34,7 @@ from .strategies import Strategy
 __all__ = ["propose", "seed_of"]
 
 NO_INDEX: IndexVector = np.empty(0, dtype=np.int64)
+PSD_OVERHEAD = 0.1  # entries where proposed columns intersect, as a share of the columns
 PILOTS, PILOTS_OF_PRIOR = 0.2, 0.5  # shares of the rows and columns that are read first
 
 
@@ -58,7 +62,8 @@ def propose(
         What is known; ``Observation(shape=(n, m))`` is nothing.
     n_columns, n_rows, n_entries : int, optional
         How many there shall be in the end, those that are known included, and entries that could not be measured. All
-        of them, or those that a ``budget`` shall not decide.
+        of them, or those that a ``budget`` shall not decide. Of a symmetric matrix ``n_rows`` may be left out, and of
+        a PSD one ``n_entries`` as well.
     budget, costs, required, forbidden, prior : optional
         See :func:`curplus.acquire`. The budget is that of the end too, what is known included.
     strategy : str or Strategy, default "auto"
@@ -66,14 +71,15 @@ def propose(
     entry_strategy : str or EntryStrategy, default "uniform"
         How to choose entries.
     symmetric : bool, default False
-        Whether rows and columns are the same set: only columns are then proposed.
+        Whether rows and columns are the same set: only columns are then proposed. An observation that has a
+        ``symmetry`` needs no such word.
     rng : None, int or numpy.random.Generator
         With an int, the plan depends on it and on what is known alone. A generator is asked for such a number.
 
     Returns
     -------
     SamplePlan or None
-        None once the totals are reached.
+        None once the totals are reached, or once nothing but rounding is left of the diagonal of a PSD matrix.
 
     Examples
     --------
@@ -88,6 +94,13 @@ def propose(
     <Observation of a 60 x 40 matrix: 6 columns, 8 rows, 50 entries, float64>
     """
     check_observation(observation)
+    if observation.symmetry == PSD:
+        n_columns = _psd_columns(observation.shape, n_columns, budget, costs, required, forbidden, prior)
+        total = psd_totals(observation.shape, n_columns, n_rows, n_entries, strategy)
+        return propose_psd(observation, total, strategy=str(strategy), seed=seed_of(rng))
+    symmetric = symmetric or observation.symmetry == SYMMETRIC
+    if symmetric and n_rows is None:
+        n_rows = n_columns
     counts = {"n_columns": n_columns, "n_rows": n_rows, "n_entries": n_entries}
     limits = limits_for(observation, required, forbidden)
     goal = goal_for(observation, counts, budget, costs, limits, symmetric=symmetric)
@@ -111,6 +124,26 @@ def propose(
     if step is not None:
         return _rows_or_columns(observation, step, chooser, state, goal, prior=prior, symmetric=symmetric)
     return _entries(limits.hidden_from(observation), missing, drawer, state, goal) if missing > 0 else None
+
+
+def _psd_columns(shape: Shape, n_columns: int | None, budget: Any, costs: Any, *places: Any) -> int | None:
+    """How many columns of a PSD matrix a budget buys, after its diagonal."""
+    if any(place is not None for place in places):
+        raise InvalidArgumentError(
+            "columns of a PSD matrix are chosen by what is left of its diagonal. Leave out required, forbidden and "
+            "prior, or use symmetric=True instead of psd=True."
+        )
+    if budget is None:
+        return n_columns
+    if costs is not None:
+        raise InvalidArgumentError("a PSD matrix is bought by columns, all at the same price. Leave out costs.")
+    money, _ = check_budget(budget, None, shape)
+    bought = int((money / shape[0] - 1) / (1 + PSD_OVERHEAD))
+    if bought < 1:
+        raise InvalidArgumentError(
+            f"budget={budget!r} is {money:.0f} values, and the diagonal and one column are {2 * shape[0]}. Give more."
+        )
+    return min(bought if n_columns is None else min(bought, n_columns), shape[1])
 
 
 def seed_of(rng: RandomState) -> int:

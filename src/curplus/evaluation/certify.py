@@ -25,6 +25,7 @@ from ..observation import Observation
 from .certificate import ALL_READ, HELD_OUT, LEFT_OUT, NO_EVIDENCE, Certificate
 from .effective_sample import check_tails, effective_sample_size, tail_index
 from .residual import Residual, spectral_norm, zero_at_gaps
+from .trace import certify_by_trace
 
 __all__ = ["certify"]
 
@@ -60,6 +61,10 @@ def certify(approximation: Factorization, observation: Observation, *, level: fl
     rows drawn uniformly, tenths of the rows are left out, the method of the approximation is fitted again and predicts
     them; that errs a little on the safe side, since it has fewer rows.
 
+    For a PSD matrix (``observation.symmetry``) whose diagonal is known, approximated from its columns, there is nothing
+    to estimate: the trace of the error is known, and it is at least every other norm. ``trace`` has it, ``interval``
+    holds for certain, and ``error`` is its upper end.
+
     Gaps count as positions that were not read: the error is known only where a value is, and a left-out row is judged
     by what is known of it.
 
@@ -92,6 +97,8 @@ def certify(approximation: Factorization, observation: Observation, *, level: fl
     True
     """
     _check(approximation, observation, level)
+    if (exact := certify_by_trace(approximation, observation)) is not None:
+        return exact
     residual = Residual(approximation, observation)
     if residual.n_rest == 0:
         return _certificate(residual, Estimate(ALL_READ, rest=0.0, effective_size=math.inf, spread=0.0), level)
@@ -212,6 +219,8 @@ def _by_rows(residual: Residual) -> Estimate:
         return _none("how the approximation was made is not known, so it cannot be made again without some of its rows")
     if method.sees_whole_matrix:
         return _none("the approximation was made from the whole matrix, so leaving rows out says nothing of it")
+    if observation.symmetry is not None:
+        return _none("rows of a symmetric matrix are known as columns too, so they cannot be left out")
     if observation.design.rows != "uniform":
         return _none("the rows were not drawn uniformly, so leaving them out says nothing of the others")
     if observation.n_rows < 2 or not observation.n_columns:
