@@ -1,0 +1,104 @@
+"""What to put on the next list: whole rows and columns, and scattered cells, within a budget.
+
+Without data the first list draws a few of each. Later ones choose rows and columns by what the known ones say of the
+others, as :func:`curplus.acquire` does, and draw more cells. Rows, columns and cells that are out are not asked for
+again.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from .._typing import FloatArray, IndexVector
+from ..acquisition.choice import STRATEGIES
+from ..acquisition.gaps import without_gaps
+from ..acquisition.strategies import Candidates, scaled
+from ..observation import Observation, SamplePlan, SamplingDesign
+from ..observation.plan import distinct_others
+from .money import Prices
+
+__all__ = ["Known", "next_plan"]
+
+LINES = 0.9  # share of all that is spent which goes to whole rows and columns, half to each
+
+
+class Known(NamedTuple):
+    """What a list need not ask for, or must not."""
+
+    cells: IndexVector  # measured, failed or out, ascending
+    drawn: IndexVector  # of these, drawn on earlier lists, ascending
+    forbidden: IndexVector  # cells, ascending
+    rows: IndexVector  # asked for whole, or forbidden
+    columns: IndexVector
+
+
+def next_plan(observation: Observation, budget: float, prices: Prices, known: Known, seed: int) -> SamplePlan:
+    """Rows, columns and cells to ask for, for at most ``budget``; those that are known cost nothing."""
+    rng = np.random.default_rng([seed, *observation.counts, len(known.cells)])
+    total = budget + prices.entry * len(known.cells)
+    columns, left = _lines(observation.T, prices.column, known.columns, total, budget, rng)
+    rows, left = _lines(observation, prices.row, known.rows, total, min(left, budget), rng)
+    if not len(rows) * len(columns) and not observation.n_rows * observation.n_columns:
+        rows, columns, left = rows[:0], columns[:0], budget  # one kind alone says little of the other
+    if prices.by_cell:
+        met = np.add.outer(rows * observation.shape[1], columns)
+        left += prices.entry * int(np.count_nonzero(~np.isin(met, known.cells)))  # they were counted twice
+    uniform = not observation.n_rows * observation.n_columns
+    i, j = _cells(observation.shape, math.floor(left / prices.entry + 1e-9), known, rows, columns, rng)
+    word = "uniform" if uniform else "adaptive"
+    why = "drawn uniformly, as a start" if uniform else "chosen because it differs most from what is known"
+    return SamplePlan(
+        observation.shape, columns, rows, i, j, design=SamplingDesign(word, word, "uniform"), reasons=(why,)
+    )
+
+
+def _lines(
+    observation: Observation,
+    prices: FloatArray,
+    taken: IndexVector,
+    total: float,
+    left: float,
+    rng: np.random.Generator,
+) -> tuple[IndexVector, float]:
+    """Rows to ask for whole, and what is left of the budget: for columns, give the transposed observation."""
+    n = observation.shape[0]
+    usual = float(np.median(prices))
+    wanted = int(LINES / 2 * total / usual) - len(taken)
+    count = max(0, min(wanted, n - len(taken), int(left / usual)))
+    if not count:
+        return taken[:0], left
+    if observation.n_columns and observation.n_rows:
+        sample = without_gaps(observation.columns, observation.known_columns).T
+        candidates = Candidates(scaled(sample), taken, wanted_more=observation.shape[0] > observation.shape[1])
+        chosen = STRATEGIES["auto"].choose(candidates, count, rng)
+    else:
+        chosen = rng.permutation(distinct_others(rng, n, count, taken))
+    affordable = np.cumsum(prices[chosen]) <= left
+    chosen = chosen[affordable]
+    return chosen, left - float(np.sum(prices[chosen]))
+
+
+def _cells(
+    shape: tuple[int, int],
+    count: int,
+    known: Known,
+    rows: IndexVector,
+    columns: IndexVector,
+    rng: np.random.Generator,
+) -> tuple[IndexVector, IndexVector]:
+    """Cells drawn uniformly until ``count`` of them are neither known nor on the rows and columns of the list."""
+    n, m = shape
+    excluded = np.union1d(known.drawn, known.forbidden)
+    size = n * m - len(excluded)
+    drawn: IndexVector = excluded[:0]
+    n_new = 0
+    while n_new < count and len(drawn) < size:
+        at_once = min(count - n_new, size - len(drawn))
+        more = distinct_others(rng, n * m, at_once, np.union1d(excluded, drawn))
+        free = np.isin(more // m, rows) | np.isin(more % m, columns) | np.isin(more, known.cells)
+        n_new += int(np.count_nonzero(~free))
+        drawn = np.union1d(drawn, more)
+    return drawn // m, drawn % m
