@@ -21,6 +21,13 @@ __all__ = ["begin", "connect", "errors_in_words", "is_busy", "new_file"]
 
 PATIENCE = 60.0  # seconds to wait for other writers
 LONGEST_VALUE = 2**26  # bytes; a crafted file cannot make us read a larger one
+SETTINGS = (
+    f"busy_timeout = {int(1000 * PATIENCE)}",
+    "trusted_schema = OFF",
+    "cell_size_check = ON",
+    "foreign_keys = ON",
+    "synchronous = FULL",
+)
 MAGIC = b"SQLite format 3\x00"
 
 
@@ -59,10 +66,13 @@ def _opened(path: Path, mode: str) -> sqlite3.Connection:
     if mode == "ro" and not (log.exists() and log.stat().st_size) and not os.access(path.parent, os.W_OK):
         mode += "&immutable=1"  # nobody can write, and there is nothing to catch up with
     connection = sqlite3.connect(f"{address}?mode={mode}", uri=True, isolation_level=None, check_same_thread=False)
-    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_VALUE)
-    connection.execute(f"PRAGMA busy_timeout = {int(1000 * PATIENCE)}")
-    for setting in ("trusted_schema = OFF", "cell_size_check = ON", "foreign_keys = ON", "synchronous = FULL"):
-        connection.execute(f"PRAGMA {setting}")
+    try:
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_VALUE)
+        for setting in SETTINGS:
+            connection.execute(f"PRAGMA {setting}")
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 
@@ -83,7 +93,7 @@ def begin(connection: sqlite3.Connection, path: Path) -> None:
             time.sleep(0.01)
 
 
-def is_busy(error: sqlite3.Error) -> bool:
+def is_busy(error: Exception) -> bool:
     """Whether somebody else is at work, so that the same will succeed later."""
     return (getattr(error, "sqlite_errorcode", 0) & 0xFF) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
@@ -95,11 +105,11 @@ def errors_in_words(path: Path) -> Iterator[None]:
         yield
     except DamageError as error:
         raise FileFormatError(f"{path} cannot be used as a study: {error}. Restore it from a copy.") from error
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeError) as error:
         raise _in_words(path, error) from error
 
 
-def _in_words(path: Path, error: sqlite3.Error) -> CURPlusError:
+def _in_words(path: Path, error: Exception) -> CURPlusError:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     whole = "Nothing was written, and what the study had is whole"
     if code == sqlite3.SQLITE_READONLY:

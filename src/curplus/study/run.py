@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Run"]
 
 PURPOSE = "run"  # of lists that are finished by the next run if this one is killed
-BROKEN = 10  # failures in a row before the first success, or after the last one
+BROKEN = 10  # calls in a row that raised, whatever was tried
 FIRST_SHARE, GROWTH = 0.02, 0.25  # of the matrix, and of what is known: lists of a run towards a tolerance
 
 
@@ -114,33 +114,31 @@ class Run:
 
     def _measure(self, cells: IndexVector) -> None:
         """Call the function for each cell; a value is kept as soon as it is there."""
-        waiting: list[Outcome] = []  # failures in a row: kept once a call has succeeded, or at the end
+        waiting: list[Outcome] = []  # calls in a row that raised: kept once one did not, or at the end
         with ThreadPoolExecutor(self.n_workers) as pool:
-            outcomes = self._outcomes(pool, iter(cells.tolist()))
             try:
-                for outcome in outcomes:
-                    waiting.append(outcome)
-                    if not math.isnan(outcome.value):
+                for outcomes in self._outcomes(pool, iter(cells.tolist())):
+                    waiting += outcomes
+                    if any(not x.note for x in outcomes):
                         self._keep(waiting)
                         waiting = []
-                    elif len(waiting) >= BROKEN and all(x.note for x in waiting):
+                    elif len(waiting) >= BROKEN:
                         raise SourceError(
-                            f"the function failed for {len(waiting)} cells in a row, the last time with {outcome.note}."
-                            " They stay pending: mend the function and run again."
+                            f"the function failed for {BROKEN} cells in a row, the last time with {waiting[-1].note}. "
+                            "They stay pending: mend the function and run again."
                         )
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
         self._keep(waiting)
 
-    def _outcomes(self, pool: ThreadPoolExecutor, cells: Iterator[int]) -> Iterator[Outcome]:
-        """Outcomes as they come; no more calls are out than workers can do soon."""
+    def _outcomes(self, pool: ThreadPoolExecutor, cells: Iterator[int]) -> Iterator[list[Outcome]]:
+        """Outcomes as they come, those that come together in one list; few calls wait for a worker."""
         out: set[Future[Outcome]] = {pool.submit(self._call, cell) for cell in islice(cells, 2 * self.n_workers)}
         while out:
             done, out = wait(out, return_when=FIRST_COMPLETED)
             out |= {pool.submit(self._call, cell) for cell in islice(cells, len(done))}
-            for future in done:
-                yield future.result()
+            yield [future.result() for future in done]
 
     def _call(self, cell: int) -> Outcome:
         i, j = divmod(cell, self.study._columns.size)

@@ -210,6 +210,6 @@ class Storage(Protocol):
 
 
 def moment_of(microseconds: int) -> datetime:
-    """A moment, from microseconds since 1970."""
-    seconds, rest = divmod(int(microseconds), 1_000_000)
+    """A moment, from microseconds since 1970, before the year 2262."""
+    seconds, rest = divmod(min(max(int(microseconds), 0), 9_214_646_400_000_000), 1_000_000)
     return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest)

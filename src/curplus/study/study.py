@@ -13,7 +13,7 @@ import numpy as np
 
 from .._extras import import_extra
 from .._typing import IndexVector
-from .._validation import check_count, check_one_noise
+from .._validation import check_count
 from ..evaluation import Certificate, certify
 from ..exceptions import InvalidArgumentError, StudyError
 from ..factorization import Factorization
@@ -23,17 +23,18 @@ from .answers import interval_of_entries, mean_table
 from .checks import check_corrections, check_outliers, digest_of
 from .drafting import Context, check_wishes, draft_of
 from .exchange import export_study, import_study
-from .ledger import check_counted, observation_of
+from .ledger import observation_of
 from .making import make_file
-from .money import Prices, check_costs, in_units
-from .names import Axis, check_axis
+from .money import Prices, in_units
+from .names import Axis
 from .progress import Status, status_of
 from .reading_tables import read_table
 from .receipt import Receipt
 from .run import Run
+from .settings import check_settings, check_stored_settings
 from .sql_read import settings_rows
 from .sqlite import SQLiteStorage
-from .storage import ListInfo, Records, Round, Settings, Storage
+from .storage import ListInfo, Records, Round, Settings, Storage, moment_of
 from .worklist import Worklist
 
 __all__ = ["Study"]
@@ -111,20 +112,8 @@ class Study:
             What counts where a cell was measured more than once: the mean of all readings, weighted by their number;
             the latest; or an error if they differ.
         """
-        row_axis, column_axis = check_axis(rows, "row"), check_axis(columns, "column")
-        shape = (row_axis.size, column_axis.size)
-        if shape[0] * shape[1] >= 2**63:
-            raise InvalidArgumentError(f"a matrix of shape {shape} has more than 2**63 cells, too many to number.")
-        prices = check_costs(costs, shape)
-        settings = Settings(
-            shape=shape,
-            row_names=row_axis.names,
-            column_names=column_axis.names,
-            budget=None if budget is None else in_units(budget, shape, is_money=prices is not None),
-            costs=prices,
-            noise=check_one_noise(noise),
-            rank=None if rank is None else check_count(rank, name="rank", at_least=1),
-            records=check_counted(records),
+        settings = check_settings(
+            rows=rows, columns=columns, budget=budget, costs=costs, noise=noise, rank=rank, records=records
         )
         make_file(Path(path), settings_rows(settings))
         return cls.open(path)
@@ -132,7 +121,9 @@ class Study:
     @classmethod
     def open(cls, path: str | PathLike[str]) -> Self:
         """Open a study that was made before, by this version or an earlier one."""
-        return cls(SQLiteStorage(path))
+        storage = SQLiteStorage(path)
+        check_stored_settings(storage.settings, path)
+        return cls(storage)
 
     @classmethod
     def from_export(cls, folder: str | PathLike[str], path: str | PathLike[str]) -> Self:
@@ -273,7 +264,7 @@ class Study:
             listed,
             columns=["record", "cell", "value", "note", "time", "corrects", "asked", "told_at", "who", "source"],
         )
-        frame["told_at"] = _pandas().to_datetime(frame["told_at"], unit="us", utc=True)
+        frame["told_at"] = _pandas().to_datetime([moment_of(at) for at in frame["told_at"]], utc=True)
         frame["corrects"] = frame["corrects"].astype("Int64")
         frame["asked"], frame["value"] = frame["asked"].astype(bool), frame["value"].astype(float)
         frame.insert(1, "column", self._columns.labels(cells % self._columns.size))

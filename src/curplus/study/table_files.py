@@ -40,7 +40,7 @@ def pieces_of_file(path: Path) -> Iterator[Piece]:
     ending = path.suffix.lower()
     if ending not in FILE_ENDINGS:
         raise InvalidArgumentError(
-            f"{path.name} cannot be read as a table: give a file that ends in {', '.join(FILE_ENDINGS)}."
+            f"{path.name} cannot be read as a table. Give a file that ends in {', '.join(FILE_ENDINGS)}."
         )
     if not path.is_file():
         raise InvalidArgumentError(f"there is no file {path}. Give the path of a table.")
