@@ -148,7 +148,7 @@ def test_required_and_forbidden_are_obeyed(study):
     assert ("r7", "c7") not in cells
     assert {row for row, column in cells if column in ("c1", "c2")} == {"r3"}
     assert len(cells) <= 300
-    with pytest.raises(InvalidArgumentError, match="what is required costs 2"):
+    with pytest.raises(InvalidArgumentError, match="what is required costs"):
         study.ask(10, required={"rows": ["r4"]})
 
 
@@ -340,6 +340,13 @@ def test_drawn_cells_stay_a_uniform_sample_of_all_positions(tmp_path, truth):
     expected = counts.mean()
     for part in (counts[:, :12], counts[20:], counts[on_lines]):
         assert abs(part.mean() - expected) < 5 * math.sqrt(expected / part.size)
+
+
+def test_a_matrix_of_which_everything_was_measured_is_a_table(study, truth):
+    study.tell(pd.DataFrame(truth, index=ROWS, columns=COLUMNS))
+    seen = study.observation()
+    assert (seen.n_rows, seen.n_entries, seen.design.rows) == (SHAPE[0], 0, "adaptive")
+    assert study.certify().evidence == "everything was read"
 
 
 def test_rows_of_which_too_little_came_back_are_entries(study, truth):

@@ -65,8 +65,17 @@ def places_of(snapshot: Snapshot, settings: Settings, records: str) -> Places:
         last = np.empty(len(cells), dtype=np.int64)
         last[place] = np.arange(len(flat))  # of equal places, the last one stays
         means, counts = values[last], np.ones_like(counts)
-    failed = np.setdiff1d(snapshot.cells[~known], cells)
+    failed = np.unique(snapshot.cells[~known])
+    failed = failed[~_is_in(failed, cells)]
     return Places(cells, means, counts, failed, Repeats(squares, len(flat) - len(cells)))
+
+
+def _is_in(cells: IndexVector, ascending: IndexVector) -> Mask:
+    """Which cells are among others, which ascend."""
+    if not len(ascending):
+        return np.zeros(len(cells), dtype=bool)
+    place = np.minimum(np.searchsorted(ascending, cells), len(ascending) - 1)
+    return np.equal(ascending[place], cells)
 
 
 def _raise_differing(cell: int, settings: Settings) -> None:
@@ -81,10 +90,11 @@ def observation_of(snapshot: Snapshot, settings: Settings, records: str) -> Obse
     """What is known at the moment of a snapshot."""
     n, m = settings.shape
     places = places_of(snapshot, settings, records)
-    rows = _measured_lines(snapshot.lines, 0, np.bincount(places.cells // m, minlength=n), m)
-    columns = _measured_lines(snapshot.lines, 1, np.bincount(places.cells % m, minlength=m), n)
+    lines = snapshot.lines if len(places.cells) < n * m else tuple(Line(0, i, "given", "") for i in range(n))
+    rows = _measured_lines(lines, 0, np.bincount(places.cells // m, minlength=n), m)
+    columns = _measured_lines(lines, 1, np.bincount(places.cells % m, minlength=m), n)
     on_line = _on_lines(places.cells, rows, columns, settings.shape)
-    is_drawn, is_steering = np.isin(places.cells, snapshot.drawn), np.isin(places.cells, snapshot.steering)
+    is_drawn, is_steering = (_is_in(places.cells, drawn) for drawn in (snapshot.drawn, snapshot.steering))
     is_entry = ~on_line | is_drawn | is_steering
     entries = np.flatnonzero(is_entry)
     failed = places.failed[~_on_lines(places.failed, rows, columns, settings.shape)]

@@ -22,7 +22,8 @@ from .money import Prices
 
 __all__ = ["Known", "next_plan"]
 
-LINES = 0.9  # share of all that is spent which goes to whole rows and columns, half to each
+LINES = 0.8  # share of all that is spent which goes to whole rows and columns, half to each
+AT_LEAST = 0.5  # of all cells: with fewer of them on the first rows and columns, cells alone say more
 
 
 class Known(NamedTuple):
@@ -41,18 +42,24 @@ def next_plan(observation: Observation, budget: float, prices: Prices, known: Kn
     total = budget + prices.entry * len(known.cells)
     columns, left = _lines(observation.T, prices.column, known.columns, total, budget, rng)
     rows, left = _lines(observation, prices.row, known.rows, total, min(left, budget), rng)
-    if not len(rows) * len(columns) and not observation.n_rows * observation.n_columns:
-        rows, columns, left = rows[:0], columns[:0], budget  # one kind alone says little of the other
+    is_first = not observation.n_rows * observation.n_columns
+    if is_first and not _are_worth_it(len(rows), len(columns), observation.shape, total / prices.entry):
+        rows, columns, left = rows[:0], columns[:0], budget
     if prices.by_cell:
         met = np.add.outer(rows * observation.shape[1], columns)
         left += prices.entry * int(np.count_nonzero(~np.isin(met, known.cells)))  # they were counted twice
-    uniform = not observation.n_rows * observation.n_columns
     i, j = _cells(observation.shape, math.floor(left / prices.entry + 1e-9), known, rows, columns, rng)
-    word = "uniform" if uniform else "adaptive"
-    why = "drawn uniformly, as a start" if uniform else "chosen because it differs most from what is known"
+    word = "uniform" if is_first else "adaptive"
+    why = "drawn uniformly, as a start" if is_first else "chosen because it differs most from what is known"
     return SamplePlan(
         observation.shape, columns, rows, i, j, design=SamplingDesign(word, word, "uniform"), reasons=(why,)
     )
+
+
+def _are_worth_it(n_rows: int, n_columns: int, shape: tuple[int, int], n_cells: float) -> bool:
+    """Whether the first rows and columns are of both kinds, and enough of all that will be known."""
+    n, m = shape
+    return n_rows * n_columns > 0 and n_rows * m + n_columns * n >= AT_LEAST * n_cells
 
 
 def _lines(

@@ -24,7 +24,8 @@ __all__ = ["Run"]
 
 PURPOSE = "run"  # of lists that are finished by the next run if this one is killed
 BROKEN = 10  # calls in a row that raised, whatever was tried
-FIRST_SHARE, GROWTH = 0.02, 0.25  # of the matrix, and of what is known: lists of a run towards a tolerance
+FIRST_LINES = 6  # how many rows and columns the first list could buy, at least
+GROWTH = 0.25  # of what was spent: lists of a run towards a tolerance
 
 
 class Outcome(NamedTuple):
@@ -58,7 +59,6 @@ class Run:
         n, m = study.settings.shape
         self.entry = study._prices.entry
         self.total = n * m * self.entry if total is None else total
-        self.is_share = total is None
         self.n_workers = check_count(n_workers, name="n_workers", at_least=1)
         self.n_retries = check_count(n_retries, name="n_retries")
         self.n_rounds = check_count(n_rounds, name="n_rounds", at_least=1)
@@ -87,9 +87,10 @@ class Run:
     def _next_budget(self) -> float:
         summary = self.study._storage.summary()
         left = self.total - summary.spent - summary.pending_price
-        step = self.total / self.n_rounds
-        if self.is_share or self.tol is not None:
-            step = max(FIRST_SHARE * self.total, GROWTH * summary.spent)
+        step = self.total / self.n_rounds if self.tol is None else GROWTH * summary.spent
+        if not summary.n_lists:
+            n, m = self.study.settings.shape
+            step = max(step, min(self.total / 2, FIRST_LINES * (n + m) * self.entry))
         return left if left < 1.5 * step else step
 
     def _is_good_enough(self) -> bool:
