@@ -228,6 +228,10 @@ def test_a_correction_names_the_record_that_it_replaces(study):
     for wrong, why in ((2, "that record is of another cell"), (99, "there is no such record")):
         with pytest.raises(InvalidArgumentError, match=why):
             study.tell(long(("r1", "c1", 1.0)).assign(corrects=wrong))
+    with pytest.raises(InvalidArgumentError, match="corrects record 1, but that record is corrected by another one"):
+        study.tell(long(("r1", "c1", 2.0)).assign(corrects=1))
+    study.tell(long(("r1", "c1", 2.0)).assign(corrects=3))
+    assert study.observation().values.tolist() == [2.0, 5.0]
 
 
 def test_the_same_table_told_again_is_recognised(study, tmp_path):

@@ -2,7 +2,9 @@
 
 import contextlib
 import math
+import random
 import tracemalloc
+import warnings
 import zipfile
 
 import numpy as np
@@ -14,6 +16,7 @@ from curplus import Study
 from curplus.exceptions import CURPlusError, FileFormatError, InvalidArgumentError
 from curplus.study import table_files
 from curplus.study.names import escaped, unescaped
+from tests.conftest import effort
 
 pd = pytest.importorskip("pandas")
 
@@ -177,6 +180,21 @@ def test_damaged_files_are_refused(study, tmp_path, name, content):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(FileFormatError, match="cannot be read as"):
         study.tell(tmp_path / name)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "excel"])
+def test_a_file_with_a_damaged_byte_is_a_table_or_a_clear_error(study, tmp_path, kind):
+    pytest.importorskip("openpyxl" if kind == "excel" else "pyarrow")
+    path = tmp_path / f"list.{'xlsx' if kind == 'excel' else kind}"
+    getattr(study.ask(10), f"to_{kind}")(path)
+    filled(path, kind)
+    whole, chance = path.read_bytes(), random.Random(kind)
+    for _ in range(effort(30, 1000)):
+        content = bytearray(whole)
+        content[chance.randrange(len(content))] ^= 1 << chance.randrange(8)
+        path.write_bytes(content)
+        with contextlib.suppress(CURPlusError), warnings.catch_warnings(action="ignore"):
+            study.tell(path)
 
 
 def test_a_workbook_that_unpacks_to_gigabytes_is_refused(study, tmp_path, monkeypatch):

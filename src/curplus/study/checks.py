@@ -15,7 +15,7 @@ __all__ = ["check_corrections", "check_outliers", "digest_of"]
 
 OUTLIER = 1000.0  # times the median magnitude
 ENOUGH = 10  # values to judge others by
-RECENT = 10_000
+RECENT = 1000
 
 
 def check_outliers(records: Records, storage: Storage, rows: Axis, columns: Axis) -> None:
@@ -45,12 +45,23 @@ def check_corrections(records: Records, storage: Storage) -> None:
     """A correction names an earlier record of the same cell."""
     if records.corrects is None:
         return
-    named = {number for number in records.corrects if number is not None}
-    cells = storage.cells_of_records(named)
+    named = [number for number in records.corrects if number is not None]
+    found = storage.find_records(named)
     for cell, number in zip(records.cells.tolist(), records.corrects, strict=True):
-        if number is not None and cells.get(number) != cell:
-            what = "there is no such record" if number not in cells else "that record is of another cell"
+        if number is not None and (what := _why_not(number, cell, found, named)):
             raise InvalidArgumentError(f"a value says that it corrects record {number}, but {what}. Nothing was kept.")
+
+
+def _why_not(number: int, cell: int, found: dict[int, tuple[int, bool]], named: list[int]) -> str:
+    """Why a record cannot be corrected; empty if it can."""
+    if number not in found:
+        return "there is no such record"
+    of_cell, is_corrected = found[number]
+    if of_cell != cell:
+        return "that record is of another cell"
+    if is_corrected or named.count(number) > 1:
+        return "that record is corrected by another one as well: name the latest"
+    return ""
 
 
 def digest_of(records: Records) -> str:

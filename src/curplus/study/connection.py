@@ -120,6 +120,8 @@ def _in_words(path: Path, error: Exception) -> CURPlusError:
         )
     if code == sqlite3.SQLITE_CANTOPEN:
         return StudyError(f"{path} could not be opened ({error}). A study needs a folder that it may write to.")
+    if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_CONSTRAINT_UNIQUE:
+        return StudyError(f"{path}: somebody else corrected the same record at the same moment. {whole}. Look again.")
     if is_busy(error):
         return StudyError(f"{path} was in use by others for {PATIENCE:.0f} seconds. {whole}. Try again.")
     return FileFormatError(

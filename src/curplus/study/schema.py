@@ -98,7 +98,7 @@ _LEDGER = (
         note TEXT,
         measured_at TEXT
     ) STRICT""",
-    "CREATE INDEX corrections ON records (corrects) WHERE corrects IS NOT NULL",
+    "CREATE UNIQUE INDEX corrections ON records (corrects) WHERE corrects IS NOT NULL",
     "CREATE TRIGGER records_stay BEFORE UPDATE ON records BEGIN SELECT RAISE(ABORT, 'records are never changed'); END",
     "CREATE TRIGGER records_last BEFORE DELETE ON records BEGIN SELECT RAISE(ABORT, 'records are never removed'); END",
 )

@@ -168,10 +168,13 @@ class SQLiteStorage:
         )
         yield from self._read(lambda db: db.execute(every).fetchall())
 
-    def cells_of_records(self, numbers: Iterable[int]) -> dict[int, int]:
-        def look_up(db: sqlite3.Connection) -> dict[int, int]:
-            rows = (db.execute("SELECT id, cell FROM records WHERE id = ?", (k,)).fetchone() for k in set(numbers))
-            return dict(row for row in rows if row)
+    def find_records(self, numbers: Iterable[int]) -> dict[int, tuple[int, bool]]:
+        corrected = "EXISTS (SELECT 1 FROM records AS later WHERE later.corrects = records.id)"
+        query = f"SELECT id, cell, {corrected} FROM records WHERE id = ?"
+
+        def look_up(db: sqlite3.Connection) -> dict[int, tuple[int, bool]]:
+            rows = (db.execute(query, (number,)).fetchone() for number in set(numbers))
+            return {row[0]: (row[1], bool(row[2])) for row in rows if row}
 
         return self._read(look_up)
 

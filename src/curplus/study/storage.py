@@ -200,8 +200,8 @@ class Storage(Protocol):
     def record_rows(self) -> Iterator[tuple[Any, ...]]:
         """Each reading with its number, cell, value, note, times, corrected record, who and source."""
 
-    def cells_of_records(self, numbers: Iterable[int]) -> dict[int, int]:
-        """Record number -> cell, of those that there are."""
+    def find_records(self, numbers: Iterable[int]) -> dict[int, tuple[int, bool]]:
+        """Number of a record -> its cell, and whether it was corrected, of those that there are."""
 
     def dump(self, write: Callable[[str, tuple[str, ...], Iterator[tuple[Any, ...]]], None]) -> None:
         """Call ``write`` with the name, the columns and the rows of every table, all as of one moment."""

@@ -114,9 +114,7 @@ def _parquet(path: Path) -> Iterator[Piece]:
                 header = tuple(map(str, frame.columns))
                 yield Piece(header, [frame[name] for name in frame.columns], first, frame.index)
                 first += len(frame)
-    except (OSError, ValueError, TypeError, KeyError) as error:  # pyarrow's own errors are some of these
-        if isinstance(error, InvalidArgumentError):
-            raise
+    except Exception as error:  # a damaged file can fail in many ways, all of which mean this
         raise FileFormatError(f"{path} cannot be read as Parquet: {error}. Write it again.") from error
 
 
@@ -132,9 +130,9 @@ def _workbook(path: Path) -> Iterator[Piece]:
             yield from _sheet(book.worksheets[0], path)
         finally:
             book.close()
-    except (OSError, KeyError, IndexError, ValueError, zipfile.BadZipFile) as error:
-        if isinstance(error, InvalidArgumentError):
-            raise
+    except FileFormatError:
+        raise
+    except Exception as error:  # a damaged file can fail in many ways, all of which mean this
         raise FileFormatError(f"{path} cannot be read as an Excel workbook: {error}. Save it again.") from error
 
 
