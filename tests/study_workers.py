@@ -96,7 +96,7 @@ def kill_tell(path, n_kills):
 def kill_run(path, n_kills):
     """Kill a run, and start it again, until it is done: every cell is measured, none is kept twice."""
     Study.create(path, rows=N_ROWS, columns=N_COLUMNS, rank=1).close()
-    before = set()
+    before, budget = set(), min(250 * n_kills, 20_000)
 
     def measure(row, column):
         time.sleep(0.001)
@@ -105,11 +105,11 @@ def kill_run(path, n_kills):
     def work(write):
         study = Study.open(path)
         write(b".")
-        study.run(measure, budget=2000, n_rounds=2)
+        study.run(measure, budget=budget, n_rounds=2)
         write(b"done")
 
     for _ in range(n_kills):
-        done = kill_after(*forked(work), random.uniform(0, 0.3)).endswith(b"done")
+        done = kill_after(*forked(work), random.uniform(0, 0.2)).endswith(b"done")
         cells = set(check_whole(path))
         assert before <= cells
         before = cells
@@ -117,7 +117,7 @@ def kill_run(path, n_kills):
             break
     process, _ = forked(work)
     assert os.waitpid(process, 0)[1] == 0
-    assert len(check_whole(path)) == 2000
+    assert len(check_whole(path)) == budget
     with Study.open(path) as study:
         assert study.status().n_pending == 0
 

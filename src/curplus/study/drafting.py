@@ -10,6 +10,7 @@ import numpy as np
 from .._typing import IndexVector, Shape
 from ..exceptions import InvalidArgumentError
 from ..observation import SamplePlan
+from .cells import different, is_in, union, without
 from .ledger import observation_of, places_of
 from .money import Prices
 from .names import Axis
@@ -30,7 +31,7 @@ class Wishes(NamedTuple):
 
     def all_cells(self, shape: Shape) -> IndexVector:
         """All cells that these are, ascending."""
-        return np.union1d(_cells_of(self.rows, self.columns, shape), self.cells)
+        return union(_cells_of(self.rows, self.columns, shape), self.cells)
 
 
 def check_wishes(wishes: Any, rows: Axis, columns: Axis, *, name: str) -> Wishes:
@@ -46,7 +47,7 @@ def check_wishes(wishes: Any, rows: Axis, columns: Axis, *, name: str) -> Wishes
     pairs = wishes.get("cells", ())
     listed = zip(pairs["row"], pairs["column"], strict=True) if hasattr(pairs, "columns") else pairs
     first, second = _split(listed, name)
-    cells = np.unique(rows.positions_of(first) * columns.size + columns.positions_of(second))
+    cells = different(rows.positions_of(first) * columns.size + columns.positions_of(second))
     return Wishes(some_rows, some_columns, cells)
 
 
@@ -71,7 +72,7 @@ def draft_of(context: Context, budget: float, required: Wishes, forbidden: Wishe
     settings, snapshot = context.settings, context.snapshot
     shape = settings.shape
     places = places_of(snapshot, settings, "all")
-    done = np.union1d(np.union1d(places.cells, places.failed), context.pending)
+    done = union(places.cells, places.failed, context.pending)
     prices = Prices.of(settings.costs, shape).without(done)
     must = _required_cells(required, done, shape)
     cost = _price(required.rows, required.columns, must, prices, shape)
@@ -81,10 +82,10 @@ def draft_of(context: Context, budget: float, required: Wishes, forbidden: Wishe
             "require less."
         )
     observation = observation_of(snapshot, settings, "all")
-    banned = forbidden.all_cells(shape)
+    banned, drawn = forbidden.all_cells(shape), union(snapshot.drawn, snapshot.steering)
     known = Known(
-        cells=np.union1d(done, must),
-        drawn=np.intersect1d(np.union1d(snapshot.drawn, snapshot.steering), done),
+        cells=union(done, must),
+        drawn=drawn[is_in(drawn, done)],
         forbidden=banned,
         rows=_taken(context, 0, observation.row_index, required.rows, forbidden.rows),
         columns=_taken(context, 1, observation.column_index, required.columns, forbidden.columns),
@@ -94,26 +95,26 @@ def draft_of(context: Context, budget: float, required: Wishes, forbidden: Wishe
 
 
 def _required_cells(required: Wishes, done: IndexVector, shape: Shape) -> IndexVector:
-    return np.setdiff1d(required.all_cells(shape), done)
+    return without(required.all_cells(shape), done)
 
 
 def _taken(context: Context, axis: int, *others: IndexVector) -> IndexVector:
     out = [line.position for line in context.pending_lines if line.axis == axis]
-    return np.unique(np.concatenate([np.asarray(out, dtype=np.int64), *others]))
+    return different(np.concatenate([np.asarray(out, dtype=np.int64), *others]))
 
 
 def _price(rows: IndexVector, columns: IndexVector, cells: IndexVector, prices: Prices, shape: Shape) -> float:
     """Price of a list: of its cells, or of whole rows and columns and the other cells."""
     if prices.by_cell:
         return len(cells) * prices.entry
-    single = np.setdiff1d(cells, _cells_of(rows, columns, shape))
+    single = without(cells, _cells_of(rows, columns, shape))
     return float(np.sum(prices.row[rows]) + np.sum(prices.column[columns]) + len(single) * prices.entry)
 
 
 def _cells_of(rows: IndexVector, columns: IndexVector, shape: Shape) -> IndexVector:
     """All cells of some rows and columns, ascending."""
     n, m = shape
-    return np.union1d(np.add.outer(rows * m, np.arange(m)).ravel(), np.add.outer(np.arange(n) * m, columns).ravel())
+    return union(np.add.outer(rows * m, np.arange(m)).ravel(), np.add.outer(np.arange(n) * m, columns).ravel())
 
 
 def _draft(
@@ -125,11 +126,11 @@ def _draft(
     prices: Prices,
     **about: Any,
 ) -> Draft:
-    drawn = np.unique(plan.i * plan.shape[1] + plan.j)
+    drawn = different(plan.i * plan.shape[1] + plan.j)
     rows, columns = np.append(plan.row_index, required.rows), np.append(plan.column_index, required.columns)
-    to_measure = np.setdiff1d(np.union1d(np.union1d(_cells_of(rows, columns, plan.shape), drawn), must), done)
-    to_measure = np.setdiff1d(to_measure, np.setdiff1d(banned, must))
-    cells = np.union1d(to_measure, drawn)
+    to_measure = without(union(_cells_of(rows, columns, plan.shape), drawn, must), done)
+    to_measure = without(to_measure, without(banned, must))
+    cells = union(to_measure, drawn)
     lines = (
         *(Line(0, int(i), plan.design.rows, plan.reasons[0] if plan.reasons else "") for i in plan.row_index),
         *(Line(1, int(j), plan.design.columns, plan.reasons[0] if plan.reasons else "") for j in plan.column_index),
@@ -140,7 +141,7 @@ def _draft(
         price=_price(rows, columns, to_measure, prices, plan.shape),
         lines=lines,
         cells=cells,
-        roles=np.where(np.isin(cells, drawn), DRAWN, ON_LINE).astype(np.int64),
-        is_known=~np.isin(cells, to_measure),
+        roles=np.where(is_in(cells, drawn), DRAWN, ON_LINE).astype(np.int64),
+        is_known=~is_in(cells, to_measure),
         **about,
     )

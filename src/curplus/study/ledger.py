@@ -20,6 +20,7 @@ from .._validation import UNKNOWN
 from ..exceptions import InconsistentObservationError, InvalidArgumentError
 from ..observation import Observation, SamplingDesign
 from ..observation.noise import Repeats
+from .cells import different, is_in, without
 from .storage import Line, Settings, Snapshot
 
 __all__ = ["COUNTED", "Places", "check_counted", "observation_of", "places_of"]
@@ -65,17 +66,8 @@ def places_of(snapshot: Snapshot, settings: Settings, records: str) -> Places:
         last = np.empty(len(cells), dtype=np.int64)
         last[place] = np.arange(len(flat))  # of equal places, the last one stays
         means, counts = values[last], np.ones_like(counts)
-    failed = np.unique(snapshot.cells[~known])
-    failed = failed[~_is_in(failed, cells)]
+    failed = without(different(snapshot.cells[~known]), cells)
     return Places(cells, means, counts, failed, Repeats(squares, len(flat) - len(cells)))
-
-
-def _is_in(cells: IndexVector, ascending: IndexVector) -> Mask:
-    """Which cells are among others, which ascend."""
-    if not len(ascending):
-        return np.zeros(len(cells), dtype=bool)
-    place = np.minimum(np.searchsorted(ascending, cells), len(ascending) - 1)
-    return np.equal(ascending[place], cells)
 
 
 def _raise_differing(cell: int, settings: Settings) -> None:
@@ -94,7 +86,7 @@ def observation_of(snapshot: Snapshot, settings: Settings, records: str) -> Obse
     rows = _measured_lines(lines, 0, np.bincount(places.cells // m, minlength=n), m)
     columns = _measured_lines(lines, 1, np.bincount(places.cells % m, minlength=m), n)
     on_line = _on_lines(places.cells, rows, columns, settings.shape)
-    is_drawn, is_steering = (_is_in(places.cells, drawn) for drawn in (snapshot.drawn, snapshot.steering))
+    is_drawn, is_steering = (is_in(places.cells, drawn) for drawn in (snapshot.drawn, snapshot.steering))
     is_entry = ~on_line | is_drawn | is_steering
     entries = np.flatnonzero(is_entry)
     failed = places.failed[~_on_lines(places.failed, rows, columns, settings.shape)]

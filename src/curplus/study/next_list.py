@@ -12,12 +12,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._arrays import index_table
 from .._typing import FloatArray, IndexVector
 from ..acquisition.choice import STRATEGIES
 from ..acquisition.gaps import without_gaps
 from ..acquisition.strategies import Candidates, scaled
 from ..observation import Observation, SamplePlan, SamplingDesign
 from ..observation.plan import distinct_others
+from .cells import is_in, union
 from .money import Prices
 
 __all__ = ["Known", "next_plan"]
@@ -47,7 +49,7 @@ def next_plan(observation: Observation, budget: float, prices: Prices, known: Kn
         rows, columns, left = rows[:0], columns[:0], budget
     if prices.by_cell:
         met = np.add.outer(rows * observation.shape[1], columns)
-        left += prices.entry * int(np.count_nonzero(~np.isin(met, known.cells)))  # they were counted twice
+        left += prices.entry * int(np.count_nonzero(~is_in(met, known.cells)))  # they were counted twice
     i, j = _cells(observation.shape, math.floor(left / prices.entry + 1e-9), known, rows, columns, rng)
     word = "uniform" if is_first else "adaptive"
     why = "drawn uniformly, as a start" if is_first else "chosen because it differs most from what is known"
@@ -98,14 +100,15 @@ def _cells(
 ) -> tuple[IndexVector, IndexVector]:
     """Cells drawn uniformly until ``count`` of them are neither known nor on the rows and columns of the list."""
     n, m = shape
-    excluded = np.union1d(known.drawn, known.forbidden)
+    excluded = union(known.drawn, known.forbidden)
     size = n * m - len(excluded)
+    on_row, on_column = index_table(rows, n) >= 0, index_table(columns, m) >= 0
     drawn: IndexVector = excluded[:0]
     n_new = 0
     while n_new < count and len(drawn) < size:
         at_once = min(count - n_new, size - len(drawn))
-        more = distinct_others(rng, n * m, at_once, np.union1d(excluded, drawn))
-        free = np.isin(more // m, rows) | np.isin(more % m, columns) | np.isin(more, known.cells)
+        more = distinct_others(rng, n * m, at_once, union(excluded, drawn))
+        free = on_row[more // m] | on_column[more % m] | is_in(more, known.cells)
         n_new += int(np.count_nonzero(~free))
-        drawn = np.union1d(drawn, more)
+        drawn = union(drawn, more)
     return drawn // m, drawn % m

@@ -8,6 +8,7 @@ import sqlite3
 import numpy as np
 
 from .._typing import IndexVector
+from .cells import different, is_in
 from .sql_read import integers, last_id, list_info, now_in_microseconds
 from .storage import ANSWERED, CANCELLED, KNOWN, PENDING, Draft, ListInfo, Records, Told, moment_of
 
@@ -54,13 +55,13 @@ def fill_incoming(db: sqlite3.Connection, cells: IndexVector) -> None:
     """Put the cells of a table beside those that were asked for."""
     db.execute("CREATE TEMP TABLE IF NOT EXISTS incoming (cell INTEGER PRIMARY KEY)")
     db.execute("DELETE FROM incoming")
-    db.executemany("INSERT INTO incoming VALUES (?)", ((cell,) for cell in np.unique(cells).tolist()))
+    db.executemany("INSERT INTO incoming VALUES (?)", ((cell,) for cell in different(cells).tolist()))
 
 
 def those_pending(db: sqlite3.Connection, records: Records) -> Records:
     """Those readings whose cells are pending."""
     pending = integers(db.execute(f"SELECT cell FROM incoming CROSS JOIN asked USING (cell) WHERE state = {PENDING}"))
-    keep = np.flatnonzero(np.isin(records.cells, pending))
+    keep = np.flatnonzero(is_in(records.cells, different(pending)))
     if len(keep) == len(records):
         return records
     return records.take(keep)
