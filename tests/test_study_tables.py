@@ -228,6 +228,7 @@ NAMES = {
     "twice": ["a", "a"],
     "a blank": ["a", " "],
     "NUL": ["a\0b"],
+    "a bell": ["a\ab"],
     "half a character": ["\ud800"],
     "long": ["a" * 1001],
     "a string": "abc",

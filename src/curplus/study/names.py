@@ -100,10 +100,10 @@ def _check_names(given: Iterable[Any], what: str) -> tuple[Any, ...]:
     if not names:
         raise InvalidArgumentError(f"there are no {what}s. Give at least one name.")
     for k, name in enumerate(map(str, names)):
-        if not name or len(name) > LONGEST_NAME or "\0" in name or not _is_utf8(name):
+        if not name or len(name) > LONGEST_NAME or not _is_plain(name):
             raise InvalidArgumentError(
                 f"{what} {k} is called {name[:40]!r}, which cannot be a name: names are texts of 1 to {LONGEST_NAME} "
-                "characters, without NUL."
+                "characters, without control characters."
             )
     seen: dict[str, int] = {}
     for k, name in enumerate(map(str, names)):
@@ -115,12 +115,13 @@ def _check_names(given: Iterable[Any], what: str) -> tuple[Any, ...]:
     return names
 
 
-def _is_utf8(text: str) -> bool:
+def _is_plain(text: str) -> bool:
+    """Whether every program can write a text: no half characters, no control characters but tabs and line ends."""
     try:
         text.encode()
     except UnicodeEncodeError:
         return False
-    return True
+    return all(letter >= " " or letter in "\t\r\n" for letter in text)
 
 
 def escaped(text: Any) -> Any:

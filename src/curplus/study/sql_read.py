@@ -164,4 +164,5 @@ def snapshot_of(db: sqlite3.Connection, settings: Settings, moment: int) -> Snap
     lines = lines_of(db, "list <= ?", (last_list,))
     if any(not 0 <= line.position < (n, m)[line.axis] for line in lines):
         raise DamageError(f"it has rows or columns that are not in its {n} x {m} matrix")
-    return Snapshot(cells, values, lines, parts[0], parts[1], last_tell, last_list)
+    n_values = db.execute("SELECT ifnull(sum(n_values), 0) FROM tells WHERE id <= ?", (last_tell,)).fetchone()[0]
+    return Snapshot(cells, values, lines, parts[0], parts[1], last_tell, last_list, n_values)

@@ -55,6 +55,7 @@ class SQLiteStorage:
         self._connection: sqlite3.Connection | None = None
         self._owner = 0
         self.settings = self._read(settings_of)
+        self.is_read_only = not os.access(self.path, os.W_OK)
 
     def close(self) -> None:
         with self._lock:

@@ -128,6 +128,7 @@ class Snapshot(NamedTuple):
     steering: IndexVector  # cells drawn to steer
     last_tell: int
     last_list: int
+    n_values: int  # readings that succeeded, those that were corrected included
 
 
 class Round(NamedTuple):
@@ -161,6 +162,7 @@ class Storage(Protocol):
     """A place for one study."""
 
     settings: Settings
+    is_read_only: bool
 
     def add_list(self, draft: Draft) -> ListInfo | None:
         """Keep a list; None if another list was kept since ``draft.after_list``."""

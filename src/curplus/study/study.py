@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from os import PathLike
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -43,6 +43,16 @@ ATTEMPTS = 50  # to keep a list, while others keep theirs
 MOST_PREDICTED = 50_000_000  # lines of a table
 
 
+class Fitted(NamedTuple):
+    """An approximation, and what it knew."""
+
+    last_tell: int
+    last_list: int
+    n_values: int
+    observation: Observation
+    approximation: Factorization
+
+
 class Study:
     """A matrix that is bought in pieces: ask what to measure, tell what came back, know when to stop.
 
@@ -75,7 +85,7 @@ class Study:
         self._rows = Axis.of("row", n, self.settings.row_names)
         self._columns = Axis.of("column", m, self.settings.column_names)
         self._prices = Prices.of(self.settings.costs, self.settings.shape)
-        self._fitted: tuple[tuple[int, int], Observation, Factorization] | None = None
+        self._fitted: Fitted | None = None
 
     # -- making and opening ---------------------------------------------------------------------------------------
 
@@ -296,15 +306,16 @@ class Study:
 
     def fit(self) -> Factorization:
         """The approximation of all that is known (:func:`curplus.approximate`)."""
-        return self._fit()[1]
+        return self._fit().approximation
 
     def certify(self, *, level: float = 0.95) -> Certificate:
         """How good the approximation is (:func:`curplus.certify`); :meth:`status` remembers it."""
-        observation, approximation, (tell, _) = self._fit()
-        certificate = certify(approximation, observation, level=level)
-        rounds, summary = self._storage.rounds(), self._storage.summary()
-        if not rounds or rounds[-1].tell != tell:
-            self._storage.add_round(_round(certificate, tell, summary.n_values, summary.spent))
+        fitted = self._fit()
+        certificate = certify(fitted.approximation, fitted.observation, level=level)
+        rounds = self._storage.rounds()
+        if not self._storage.is_read_only and (not rounds or rounds[-1].tell != fitted.last_tell):
+            spent = self._storage.summary().spent
+            self._storage.add_round(_round(certificate, fitted.last_tell, fitted.n_values, spent))
         return certificate
 
     def means(self, axis: int = 1, *, level: float = 0.95) -> Any:
@@ -314,8 +325,8 @@ class Study:
         """
         if axis not in (0, 1):
             raise InvalidArgumentError(f"axis={axis!r} is neither 1, for means of rows, nor 0, for means of columns.")
-        observation, approximation, _ = self._fit()
-        return mean_table(approximation, observation, (self._rows, self._columns), axis, level)
+        fitted = self._fit()
+        return mean_table(fitted.approximation, fitted.observation, (self._rows, self._columns), axis, level)
 
     def predict(self, rows: Any = None, columns: Any = None, *, level: float = 0.9) -> Any:
         """Values of cells as a DataFrame: row, column, value, low, high, measured.
@@ -335,9 +346,9 @@ class Study:
                 f"{len(some_rows):,} rows and {len(some_columns):,} columns make more than {MOST_PREDICTED:,} lines. "
                 "Predict some rows at a time."
             )
-        observation, approximation, _ = self._fit()
+        fitted = self._fit()
         i, j = np.repeat(some_rows, len(some_columns)), np.tile(some_columns, len(some_rows))
-        values, low, high, measured = interval_of_entries(approximation, observation, i, j, level)
+        values, low, high, measured = interval_of_entries(fitted.approximation, fitted.observation, i, j, level)
         names = {"row": self._rows.labels(i), "column": self._columns.labels(j)}
         return _pandas().DataFrame({**names, "value": values, "low": low, "high": high, "measured": measured})
 
@@ -440,17 +451,18 @@ class Study:
         )
         return Worklist(info.id, rows, columns, _pandas().DataFrame(table), info.price, info.asked_at, info.expires)
 
-    def _fit(self) -> tuple[Observation, Factorization, tuple[int, int]]:
+    def _fit(self) -> Fitted:
         snapshot = self._storage.snapshot()
-        state = (snapshot.last_tell, snapshot.last_list)
-        if self._fitted is None or self._fitted[0] != state:
+        state = snapshot.last_tell, snapshot.last_list
+        if self._fitted is None or self._fitted[:2] != state:
             observation = observation_of(snapshot, self.settings, self.settings.records)
             if not any(observation.counts):
                 raise InvalidArgumentError(
                     "nothing was measured yet, so there is nothing to fit. Tell some values first."
                 )
-            self._fitted = (state, observation, approximate(observation, self.settings.rank))
-        return self._fitted[1], self._fitted[2], state
+            approximation = approximate(observation, self.settings.rank)
+            self._fitted = Fitted(*state, snapshot.n_values, observation, approximation)
+        return self._fitted
 
 
 def _round(certificate: Certificate, tell: int, n_values: int, spent: float) -> Round:
