@@ -152,6 +152,19 @@ def test_required_and_forbidden_are_obeyed(study):
         study.ask(10, required={"rows": ["r4"]})
 
 
+def test_rows_that_are_forbidden_leave_others_to_be_asked_for(study):
+    todo = study.ask(0.5, forbidden={"rows": ROWS[:20], "columns": None})
+    assert todo.rows
+    assert not set(todo.cells["row"]) & set(ROWS[:20])
+    assert len(todo) <= 500
+
+
+def test_the_last_cells_of_a_large_matrix_are_found(tmp_path):
+    study = Study.create(tmp_path / "b.study", rows=300, columns=200)
+    study.tell(pd.DataFrame({"row": np.arange(59_990) // 200, "column": np.arange(59_990) % 200, "value": 1.0}))
+    assert sorted(study.ask(100).cells["column"]) == list(range(190, 200))
+
+
 def test_the_same_seed_gives_the_same_list(tmp_path, truth):
     lists = []
     for name in "ab":

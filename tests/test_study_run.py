@@ -101,6 +101,13 @@ def test_a_run_ends_when_the_error_is_small_enough(tmp_path, full_rank):
     assert error < 0.2 * np.linalg.norm(truth)
 
 
+def test_a_run_keeps_to_the_budget_of_the_study(tmp_path):
+    study = Study.create(tmp_path / "c.study", rows=30, columns=20, budget=50)
+    with pytest.raises(InvalidArgumentError, match="would spend 60 in all, and the study has a budget of 50"):
+        study.run(lambda row, column: 1.0, budget=60)
+    assert study.run(lambda row, column: 1.0 + row).spent == 50
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

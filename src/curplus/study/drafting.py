@@ -17,7 +17,7 @@ from .names import Axis
 from .next_list import Known, next_plan
 from .storage import DRAWN, ON_LINE, Draft, Line, Settings, Snapshot
 
-__all__ = ["Wishes", "check_wishes", "draft_of"]
+__all__ = ["Context", "Wishes", "check_wishes", "draft_of"]
 
 NO_INDEX: IndexVector = np.empty(0, dtype=np.int64)
 
@@ -43,8 +43,9 @@ def check_wishes(wishes: Any, rows: Axis, columns: Axis, *, name: str) -> Wishes
             f"{name}={wishes!r} is not understood. Give a dictionary with rows= and columns= (names) and cells= (pairs "
             "of a row and a column)."
         )
-    some_rows, some_columns = rows.positions_of(wishes.get("rows", ())), columns.positions_of(wishes.get("columns", ()))
-    pairs = wishes.get("cells", ())
+    some_rows = rows.positions_of([] if wishes.get("rows") is None else wishes["rows"])
+    some_columns = columns.positions_of([] if wishes.get("columns") is None else wishes["columns"])
+    pairs: Any = [] if wishes.get("cells") is None else wishes["cells"]
     listed = zip(pairs["row"], pairs["column"], strict=True) if hasattr(pairs, "columns") else pairs
     first, second = _split(listed, name)
     cells = different(rows.positions_of(first) * columns.size + columns.positions_of(second))
@@ -87,8 +88,10 @@ def draft_of(context: Context, budget: float, required: Wishes, forbidden: Wishe
         cells=union(done, must),
         drawn=drawn[is_in(drawn, done)],
         forbidden=banned,
-        rows=_taken(context, 0, observation.row_index, required.rows, forbidden.rows),
-        columns=_taken(context, 1, observation.column_index, required.columns, forbidden.columns),
+        rows=_taken(context, 0, observation.row_index, required.rows),
+        columns=_taken(context, 1, observation.column_index, required.columns),
+        forbidden_rows=forbidden.rows,
+        forbidden_columns=forbidden.columns,
     )
     plan = next_plan(observation, budget - cost, prices, known, seed)
     return _draft(plan, required, must, done, banned, prices, budget=budget, after_list=snapshot.last_list, **about)

@@ -34,16 +34,19 @@ class Known(NamedTuple):
     cells: IndexVector  # measured, failed or out, ascending
     drawn: IndexVector  # of these, drawn on earlier lists, ascending
     forbidden: IndexVector  # cells, ascending
-    rows: IndexVector  # asked for whole, or forbidden
+    rows: IndexVector  # asked for whole, ascending
     columns: IndexVector
+    forbidden_rows: IndexVector
+    forbidden_columns: IndexVector
 
 
 def next_plan(observation: Observation, budget: float, prices: Prices, known: Known, seed: int) -> SamplePlan:
     """Rows, columns and cells to ask for, for at most ``budget``; those that are known cost nothing."""
     rng = np.random.default_rng([seed, *observation.counts, len(known.cells)])
     total = budget + prices.entry * len(known.cells)
-    columns, left = _lines(observation.T, prices.column, known.columns, total, budget, rng)
-    rows, left = _lines(observation, prices.row, known.rows, total, min(left, budget), rng)
+    taken_columns, taken_rows = (known.columns, known.forbidden_columns), (known.rows, known.forbidden_rows)
+    columns, left = _lines(observation.T, prices.column, taken_columns, total, budget, rng)
+    rows, left = _lines(observation, prices.row, taken_rows, total, left, rng)
     is_first = not observation.n_rows * observation.n_columns
     if is_first and not _are_worth_it(len(rows), len(columns), observation.shape, total / prices.entry):
         rows, columns, left = rows[:0], columns[:0], budget
@@ -67,15 +70,15 @@ def _are_worth_it(n_rows: int, n_columns: int, shape: tuple[int, int], n_cells: 
 def _lines(
     observation: Observation,
     prices: FloatArray,
-    taken: IndexVector,
+    asked_and_forbidden: tuple[IndexVector, IndexVector],
     total: float,
     left: float,
     rng: np.random.Generator,
 ) -> tuple[IndexVector, float]:
     """Rows to ask for whole, and what is left of the budget: for columns, give the transposed observation."""
-    n = observation.shape[0]
+    n, taken = observation.shape[0], union(*asked_and_forbidden)
     usual = float(np.median(prices))
-    wanted = int(LINES / 2 * total / usual) - len(taken)
+    wanted = int(LINES / 2 * total / usual) - len(asked_and_forbidden[0])
     count = max(0, min(wanted, n - len(taken), int(left / usual)))
     if not count:
         return taken[:0], left
@@ -104,11 +107,13 @@ def _cells(
     size = n * m - len(excluded)
     on_row, on_column = index_table(rows, n) >= 0, index_table(columns, m) >= 0
     drawn: IndexVector = excluded[:0]
+    new_of_all = max(1 - len(known.cells) / (n * m), 1 / (n * m))
     n_new = 0
     while n_new < count and len(drawn) < size:
-        at_once = min(count - n_new, size - len(drawn))
-        more = distinct_others(rng, n * m, at_once, union(excluded, drawn))
-        free = on_row[more // m] | on_column[more % m] | is_in(more, known.cells)
-        n_new += int(np.count_nonzero(~free))
-        drawn = union(drawn, more)
+        at_once = min(math.ceil((count - n_new) / new_of_all), size - len(drawn))
+        more = rng.permutation(distinct_others(rng, n * m, at_once, union(excluded, drawn)))
+        is_new = ~(on_row[more // m] | on_column[more % m] | is_in(more, known.cells))
+        enough = np.cumsum(is_new) <= count - n_new
+        n_new += int(np.count_nonzero(is_new & enough))
+        drawn = union(drawn, more[enough])
     return drawn // m, drawn % m

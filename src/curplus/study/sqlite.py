@@ -1,4 +1,4 @@
-"""A study in one SQLite file: the only module that speaks SQL.
+"""A study in one SQLite file: with ``sql_read`` and ``sql_write``, the only modules that speak SQL.
 
 Every verb is one transaction that starts with the right to write (``BEGIN IMMEDIATE``), so that nobody can come in
 between, and ends with everything on the disk. Each gets a moment of its own, later than all before it, whatever the

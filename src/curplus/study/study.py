@@ -415,6 +415,10 @@ class Study:
                 "neither budget nor tol is given, and the study has no budget. Give one of them."
             )
         total = self.settings.budget if budget is None else self._amount(budget)
+        if total is not None and self.settings.budget is not None and total > self.settings.budget:
+            raise InvalidArgumentError(
+                f"the run would spend {total:,.6g} in all, and the study has a budget of {self.settings.budget:,.6g}."
+            )
         return Run(self, function, total, tol, n_workers, n_retries, wait, n_rounds, on_round).go()
 
     def export(self, folder: str | PathLike[str]) -> None:
