@@ -154,6 +154,24 @@ def many_tells(path, n_tells):
     assert sorted(check_whole(path)) == list(range(32 * n_tells))
 
 
+def many_asks(path, n_asks):
+    """Eight processes ask at the same moment: no cell is on two lists."""
+    Study.create(path, rows=N_ROWS, columns=N_COLUMNS).close()
+
+    def work(write):
+        study = Study.open(path)
+        for _ in range(n_asks):
+            study.ask(1000 / n_asks)
+
+    workers = [forked(work) for _ in range(8)]
+    assert all(os.waitpid(process, 0)[1] == 0 for process, _ in workers)
+    with Study.open(path) as study:
+        lists = [study.worklist(number).cells for number in study.worklists()["id"]]
+        assert len(lists) == 8 * n_asks
+        assert not pd.concat(lists).duplicated().any()
+        assert study.status().n_pending == sum(map(len, lists))
+
+
 def kill_writer(path, n_kills):
     """A writer that is killed in the middle of writing leaves no lock and no trace."""
     with Study.create(path, rows=N_ROWS, columns=N_COLUMNS) as study:

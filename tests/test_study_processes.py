@@ -22,6 +22,7 @@ WORKERS = Path(__file__).with_name("study_workers.py")
         ("kill_tell", effort(12, 200)),
         ("kill_run", effort(8, 200)),
         ("many_tells", effort(10, 1000)),
+        ("many_asks", effort(2, 20)),
         ("kill_writer", effort(3, 50)),
         ("full_disk", 1),
         ("read_only", 1),

@@ -28,6 +28,7 @@ SETTINGS = (
     "foreign_keys = ON",
     "synchronous = FULL",
 )
+LOWEST_SQLITE = (3, 37)  # strict tables
 MAGIC = b"SQLite format 3\x00"
 
 
@@ -61,6 +62,10 @@ def new_file(path: Path) -> sqlite3.Connection:
 
 
 def _opened(path: Path, mode: str) -> sqlite3.Connection:
+    if sqlite3.sqlite_version_info < LOWEST_SQLITE:
+        raise StudyError(
+            f"a study needs SQLite 3.37, and this Python has {sqlite3.sqlite_version}. Use a newer Python."
+        )
     address = path.absolute().as_uri()
     log = path.with_name(path.name + "-wal")
     if mode == "ro" and not (log.exists() and log.stat().st_size) and not os.access(path.parent, os.W_OK):
