@@ -14,9 +14,8 @@ import numpy as np
 
 from .._arrays import index_table
 from .._typing import FloatArray, IndexVector
+from ..acquisition.candidates import candidate_rows
 from ..acquisition.choice import STRATEGIES
-from ..acquisition.gaps import without_gaps
-from ..acquisition.strategies import Candidates, scaled
 from ..observation import Observation, SamplePlan, SamplingDesign
 from ..observation.plan import distinct_others
 from .cells import is_in, union
@@ -83,8 +82,9 @@ def _lines(
     if not count:
         return taken[:0], left
     if observation.n_columns and observation.n_rows:
-        sample = without_gaps(observation.columns, observation.known_columns).T
-        candidates = Candidates(scaled(sample), taken, wanted_more=observation.shape[0] > observation.shape[1])
+        candidates = candidate_rows(observation, wanted_more=observation.shape[0] > observation.shape[1])
+        out = np.setdiff1d(taken, observation.row_index)
+        candidates = candidates._replace(excluded=out, prices=np.asarray(prices))
         chosen = STRATEGIES["auto"].choose(candidates, count, rng)
     else:
         chosen = rng.permutation(distinct_others(rng, n, count, taken))
