@@ -63,7 +63,7 @@ FRESH = {
     "laplacian, breast cancer": lambda: laplacian_kernel(scale(load_breast_cancer().data), gamma=1 / 30),
     "polynomial, diabetes": lambda: polynomial_kernel(scale(load_diabetes().data), degree=2, gamma=0.1),
     "narrow Gaussian, 1-D": lambda: np.exp(-((apart(800, 1) / 0.005) ** 2) / 2),
-    "exp(-50 |x - y|), 1-D": lambda: np.exp(-50 * apart(800, 1)),
+    "exponential, 1-D": lambda: np.exp(-50 * apart(800, 1)),
     "Matern 3/2, 3-D": matern,
     "twenty blocks": lambda: np.kron(np.eye(20), np.ones((40, 40))) + 0.01 * np.eye(800),
 }
