@@ -6,7 +6,7 @@ import pytest
 import curplus
 from curplus.methods.approximate.cross import cross_of
 from curplus.methods.approximate.first_guess import offset_guess, sum_coefficient, sum_guess, zero_guess
-from curplus.methods.approximate.leave_out import RIDGES, left_out_squares, most_cautious
+from curplus.methods.approximate.leave_out import RIDGES, left_out_squares, most_cautious, svd_of
 from curplus.methods.approximate.skeleton import ridge_skeleton
 from tests.strategies import observed
 
@@ -69,7 +69,7 @@ def test_leaving_out_is_exact(full_rank):
     seen = curplus.observe(M, n_columns=8, n_rows=15, n_entries=0, rng=0)
     R = M[seen.row_index]
     W, Y = R[:, seen.column_index], np.delete(R, seen.column_index, axis=1)
-    squares = left_out_squares(W, Y @ Y.T, np.zeros(15))
+    squares = left_out_squares(svd_of(W), Y @ Y.T, np.zeros(15))
     top = np.linalg.norm(W, 2) ** 2
     for k in range(15, len(RIDGES), 5):
         np.testing.assert_allclose(squares[k], left_out_errors(W, Y, RIDGES[k] * top), rtol=1e-8)

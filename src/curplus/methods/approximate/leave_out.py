@@ -12,40 +12,67 @@ where :math:`o_i` is by how much the first guess for the row contains the row it
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from ..._typing import FloatArray
 
-__all__ = ["CUT", "RIDGES", "left_out_squares", "most_cautious"]
+__all__ = ["CUT", "RIDGES", "Svd", "left_out_squares", "most_cautious", "svd_of"]
 
 CUT = 1e-12  # singular values of the intersection below this fraction of the largest are rounding
 RIDGES = np.concatenate(  # relative to the largest squared singular value
     [[0.0], np.logspace(-20, -11, 10), np.logspace(-10, 4, 57)]
 )
+MOST_LEFT_OUT = 300  # rows; their errors are known to a tenth, and more would cost more than all the rest
 LEAST_FREE = 1e-9  # a row that is no more free than this is not predicted by the others
 
 
-def left_out_squares(W: FloatArray, gram: FloatArray, own: FloatArray) -> FloatArray:
-    """Squared error of each row when it is left out, for each of the ridges, shape (len(RIDGES), d)."""
-    a, s, _ = np.linalg.svd(W, full_matrices=False)
-    kept = s > CUT * s.max(initial=0.0)
-    a, s = a[:, kept], s[kept]
+class Svd(NamedTuple):
+    """The singular value decomposition of the intersection."""
+
+    a: FloatArray  # (d2, k)
+    s: FloatArray  # (k,), descending
+    bt: FloatArray  # (k, d1)
+
+    @property
+    def T(self) -> Svd:
+        """That of the transposed matrix."""
+        return Svd(self.bt.T, self.s, self.a.T)
+
+    def above(self, fraction: float) -> Svd:
+        """The singular values above this fraction of the largest, with their vectors."""
+        k = int(np.count_nonzero(self.s > fraction * self.s.max(initial=0.0)))
+        return Svd(self.a[:, :k], self.s[:k], self.bt[:k])
+
+
+def svd_of(W: FloatArray) -> Svd:
+    """The singular value decomposition of a matrix."""
+    return Svd(*np.linalg.svd(W, full_matrices=False))
+
+
+def left_out_squares(svd: Svd, gram: FloatArray, own: FloatArray, ridges: FloatArray = RIDGES) -> FloatArray:
+    """Squared error of each row when it is left out, for each of the ridges, shape (len(ridges), d).
+
+    Of more than a few hundred rows some are left out, and stand for the others: shape (len(ridges), MOST_LEFT_OUT).
+    """
+    a, s, _ = svd.above(CUT)
+    chosen = np.linspace(0, len(a) - 1, min(len(a), MOST_LEFT_OUT)).astype(np.int64)
     projected = a.T @ gram
-    inner = projected @ a
-    rest = gram - a @ projected
-    outside = np.diagonal(rest) - np.sum((rest @ a) * a, axis=1)
-    between = projected.T - a @ inner
-    free = 1 - own - np.sum(a**2, axis=1)
-    squares = np.empty((len(RIDGES), len(W)))
-    for k, ridge in enumerate(RIDGES * s.max(initial=0.0) ** 2):
-        g = ridge / (s**2 + ridge)
-        held = a * g
-        errors = outside + 2 * np.sum(between * held, axis=1) + np.sum((held @ inner) * held, axis=1)
-        freedom = free + a**2 @ g
-        squares[k] = math.inf
-        np.divide(errors.clip(min=0), freedom**2, out=squares[k], where=freedom > LEAST_FREE)
-    return squares
+    inner, some = projected @ a, a[chosen]
+    rest = gram[chosen] - some @ projected
+    outside = rest[np.arange(len(chosen)), chosen] - np.sum((rest @ a) * some, axis=1)
+    between = (projected.T[chosen] - some @ inner) * some
+    g = ridges[:, None] * s.max(initial=0.0) ** 2
+    g = g / (s**2 + g)
+    errors = outside + 2 * g @ between.T
+    for k in range(len(ridges)):
+        held = some * g[k]
+        errors[k] += np.vecdot(held @ inner, held)
+    freedom = (1 - own - np.sum(a**2, axis=1))[chosen] + g @ (some**2).T
+    squares = np.full(errors.shape, math.inf)
+    np.divide(errors.clip(min=0), freedom**2, out=squares, where=freedom > LEAST_FREE)
+    return squares * (len(a) / len(chosen))
 
 
 def most_cautious(errors: FloatArray, rounding: float) -> int:
