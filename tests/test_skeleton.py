@@ -14,8 +14,8 @@ NONE = np.empty(0, dtype=np.int64)
 
 
 def dense(skeleton, seen):
-    left, right = skeleton.prediction(seen).factors
-    return left @ right.T
+    predicted = skeleton.prediction(seen)
+    return predicted.features @ predicted.mixing @ predicted.right.T
 
 
 def rest_error(M, seen, skeleton):

@@ -31,10 +31,11 @@ def check_tails(
         return 1.0, (
             f"all errors of the {len(squares)} {evidence} are zero, which says nothing of those that were not drawn"
         )
+    largest = {where: float(array_namespace(x).max(x)) if x.shape[0] else 0.0 for where, x in reference_errors.items()}
     sizes = {"": effective_sample_size(squares)} | {
-        f"judged by the {where}, ": count / _mean_square_ratio(others, mean)
+        f"judged by the {where}, ": count / _mean_square_ratio(others, mean, largest[where])
         for where, others in reference_errors.items()
-        if others.shape[0] and float(array_namespace(others).max(others)) > 0
+        if largest[where] > 0
     }
     judge = min(sizes, key=lambda where: sizes[where])
     size, least = sizes[judge], MIN_EFFECTIVE_SIZE[evidence]
@@ -49,8 +50,10 @@ def check_tails(
     return size, reason
 
 
-def _mean_square_ratio(others: Vector, mean: float) -> float:
+def _mean_square_ratio(others: Vector, mean: float, largest: float) -> float:
     xp = array_namespace(others)
+    if max(largest, 1 / largest, mean, 1 / mean) < LARGEST_RATIO:  # all squares are numbers
+        return float(others @ others) / others.shape[0] / mean**2
     ratios = others / mean
     return float(xp.mean(xp.where(ratios > LARGEST_RATIO, xp.full_like(ratios, LARGEST_RATIO), ratios) ** 2))
 

@@ -8,7 +8,17 @@ from functools import cached_property
 
 import numpy as np
 
-from .._arrays import array_namespace, float64, index_table, power_of_two, take, to_device, to_numpy
+from .._arrays import (
+    array_namespace,
+    blocks,
+    float64,
+    index_table,
+    is_numpy_array,
+    power_of_two,
+    take,
+    to_device,
+    to_numpy,
+)
 from .._typing import FloatArray, IndexVector, Matrix, Vector
 from ..factorization import Factorization
 from ..observation import Observation
@@ -42,14 +52,16 @@ class Residual:
     def row_errors(self) -> Matrix:
         """Errors on the sampled rows, shape (d2, m)."""
         o = self.observation
-        errors = (float64(o.rows) - float64(self.approximation.rows(o.row_index))) / self.unit
+        errors = float64(o.rows) - float64(self.approximation.rows(o.row_index))
+        errors /= self.unit
         return zero_at_gaps(errors, o.known_rows)
 
     @cached_property
     def column_errors(self) -> Matrix:
         """Errors on the sampled columns, shape (n, d1)."""
         o = self.observation
-        errors = (float64(o.columns) - float64(self.approximation.columns(o.column_index))) / self.unit
+        errors = float64(o.columns) - float64(self.approximation.columns(o.column_index))
+        errors /= self.unit
         return zero_at_gaps(errors, o.known_columns)
 
     @cached_property
@@ -60,6 +72,8 @@ class Residual:
     @cached_property
     def column_squares(self) -> Vector:
         """Squared errors on the sampled columns, one after the other."""
+        if is_numpy_array(self.observation.columns) and self.observation.known_columns is None:
+            return self._column_squares()
         return _listed(self.column_errors**2, self.observation.known_columns)
 
     @cached_property
@@ -136,6 +150,16 @@ class Residual:
     def once(self, which: IndexVector) -> IndexVector:
         """Some records, each position once."""
         return which[self.observation.entries.take(which).unique()] if self.observation.entries.has_repeats else which
+
+    def _column_squares(self) -> Vector:
+        """The same in NumPy, a block of rows at a time: nothing else of the size of the columns is formed."""
+        o, left = self.observation, self.approximation.left.vectors
+        mixing = self.approximation.core.Z @ self.approximation.right.vectors[o.column_index].T
+        squares = np.empty(o.columns.shape)
+        for part in blocks(o.shape[0], max(o.n_columns, 1), most=2**17):
+            errors = (o.columns[part].astype(np.float64, copy=False) - left[part] @ mixing) / self.unit
+            np.multiply(errors, errors, out=squares[part])
+        return squares.reshape(-1)
 
     def _values(self, which: IndexVector) -> FloatArray:
         values: FloatArray = to_numpy(self.observation.values)[which].astype(np.float64) / self.unit

@@ -47,7 +47,12 @@ class Basis(NamedTuple):
 
 
 def leading_basis(
-    sample: Matrix, rank: int | None = None, *, index: IndexVector | None = None, least: float | None = None
+    sample: Matrix,
+    rank: int | None = None,
+    *,
+    index: IndexVector | None = None,
+    least: float | None = None,
+    gram: Matrix | None = None,
 ) -> Basis:
     r"""Leading left singular vectors of a sample.
 
@@ -63,6 +68,8 @@ def leading_basis(
         Positions of the sample in the matrix, kept with the result.
     least : float, optional
         Directions below this fraction of the largest singular value do not count; by default ``max(n, d) * eps``.
+    gram : array of shape (d, d), optional
+        The inner products :math:`A^\top A`, where they are known.
 
     Returns
     -------
@@ -79,17 +86,17 @@ def leading_basis(
     """
     n, d = sample.shape
     rank = min(n, d) if rank is None else min(rank, n, d)
-    scale = harmless_unit(largest(sample), sample, power=3)  # squares are summed up
+    scale = 1.0 if gram is not None else harmless_unit(largest(sample), sample, power=3)  # squares are summed up
     scaled = sample if scale == 1 else sample / scale
-    basis = _by_gram(scaled, rank) if 0 < d <= n and rank > 0 else None
+    basis = _by_gram(scaled, rank, gram) if 0 < d <= n and rank > 0 else None
     vectors, coefficients = basis or _by_qr(scaled, rank, least)
     return Basis(vectors, sample, coefficients / scale, index)
 
 
-def _by_gram(A: Matrix, r: int) -> tuple[Matrix, Matrix] | None:
+def _by_gram(A: Matrix, r: int, gram: Matrix | None) -> tuple[Matrix, Matrix] | None:
     """Basis and coefficients from the eigenvectors of ``A.T @ A``; None where that would lose digits."""
     xp = array_namespace(A)
-    squares, W = xp.linalg.eigh(A.T @ A)
+    squares, W = xp.linalg.eigh(A.T @ A if gram is None else gram)
     squares, W = xp.flip(squares)[:r], xp.flip(W, axis=1)[:, :r]
     first, last = float(squares[0]), float(squares[-1])
     if first == 0 or last * max(SHORTCUT, DIRECTIONS / rounding_unit(A)) < first:

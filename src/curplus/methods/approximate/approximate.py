@@ -133,7 +133,8 @@ class CrossApproximation:
         answer, rank = refinement.approximation, start.rank
         if self.rank is None:
             rank = chosen_rank(sample, self.offsets, start, answer, check if refinement.is_kept else use)
-        answer = answer.truncate(rank.rank)
+        if rank.rank < answer.rank or start.skeleton is None:
+            answer = answer.truncate(rank.rank)
         span = in_span(answer, observation) if form == "cur" else None
         answer = answer if span is None else span.approximation
         used = start.used_entries or refinement.is_kept

@@ -40,6 +40,12 @@ class Cross(NamedTuple):
     unread_columns: float
 
     @property
+    def whole_column_gram(self) -> FloatArray:
+        """Inner products of the columns, all of them, shape (d1, d1)."""
+        gram: FloatArray = self.column_gram[:-1, :-1] + self.W.T @ self.W
+        return gram
+
+    @property
     def T(self) -> Cross:
         """The same for the transposed matrix."""
         return Cross(

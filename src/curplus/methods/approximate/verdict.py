@@ -47,7 +47,8 @@ def judged(
     against_zero, against_means = standard_errors(squared_errors(None, aside.entries), now, weights), math.nan
     doubt = _doubt(now * weights, weights, None if start.aside else Residual(answer, sample))
     if against_zero > KEPT and not doubt:
-        means = means_at(sample, use, held_out) if aside.means is None else aside.means
+        cross = None if start.skeleton is None else start.skeleton.cross
+        means = means_at(sample, use, held_out, cross) if aside.means is None else aside.means
         against_means = standard_errors((to_numpy(aside.entries.values) - means) ** 2, now, weights)
     return Verdict(against_zero, against_means, _sentence(against_zero, against_means, doubt, len(aside.entries)))
 
