@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -23,6 +24,7 @@ from .._typing import FloatArray, IndexVector, Matrix, Vector
 from ..factorization import Factorization
 from ..observation import Observation
 from ..observation.gaps import n_line_gaps
+from .effective_sample import Squares
 
 __all__ = ["Residual", "spectral_norm", "zero_at_gaps"]
 
@@ -65,16 +67,16 @@ class Residual:
         return zero_at_gaps(errors, o.known_columns)
 
     @cached_property
-    def row_squares(self) -> Vector:
-        """Squared errors on the sampled rows, one after the other."""
-        return _listed(self.row_errors**2, self.observation.known_rows)
+    def row_squares(self) -> Squares:
+        """Squared errors on the sampled rows."""
+        return Squares.of([_listed(self.row_errors**2, self.observation.known_rows)])
 
     @cached_property
-    def column_squares(self) -> Vector:
-        """Squared errors on the sampled columns, one after the other."""
+    def column_squares(self) -> Squares:
+        """Squared errors on the sampled columns."""
         if is_numpy_array(self.observation.columns) and self.observation.known_columns is None:
-            return self._column_squares()
-        return _listed(self.column_errors**2, self.observation.known_columns)
+            return Squares.of(squares.reshape(-1) for _, squares in self._blocks_of_column_squares())
+        return Squares.of([_listed(self.column_errors**2, self.observation.known_columns)])
 
     @cached_property
     def unread_row(self) -> Vector:
@@ -96,6 +98,11 @@ class Residual:
     @cached_property
     def known_error(self) -> float:
         """Sum of squared errors on the sampled rows and columns."""
+        if is_numpy_array(self.observation.columns) and self.observation.known_columns is None:
+            on_columns = sum(
+                float(x.sum(axis=1) @ self.unread_row[part]) for part, x in self._blocks_of_column_squares()
+            )
+            return float(np.sum(self.row_errors**2)) + on_columns
         return self._cross_sum(self.row_errors, self.column_errors)
 
     @cached_property
@@ -151,15 +158,13 @@ class Residual:
         """Some records, each position once."""
         return which[self.observation.entries.take(which).unique()] if self.observation.entries.has_repeats else which
 
-    def _column_squares(self) -> Vector:
-        """The same in NumPy, a block of rows at a time: nothing else of the size of the columns is formed."""
+    def _blocks_of_column_squares(self) -> Iterator[tuple[slice, Matrix]]:
+        """Squared errors on the sampled columns in NumPy, a few rows at a time: columns may take most of the memory."""
         o, left = self.observation, self.approximation.left.vectors
         mixing = self.approximation.core.Z @ self.approximation.right.vectors[o.column_index].T
-        squares = np.empty(o.columns.shape)
         for part in blocks(o.shape[0], max(o.n_columns, 1), most=2**17):
             errors = (o.columns[part].astype(np.float64, copy=False) - left[part] @ mixing) / self.unit
-            np.multiply(errors, errors, out=squares[part])
-        return squares.reshape(-1)
+            yield part, errors**2
 
     def _values(self, which: IndexVector) -> FloatArray:
         values: FloatArray = to_numpy(self.observation.values)[which].astype(np.float64) / self.unit

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .._arrays import array_namespace, harmless_unit, largest, numerical_rank, rounding_unit
-from .._typing import IndexVector, Matrix
+import scipy.linalg
+
+from .._arrays import array_namespace, harmless_unit, is_numpy_array, largest, numerical_rank, rounding_unit
+from .._typing import IndexVector, Matrix, Vector
 
 __all__ = ["Basis", "leading_basis"]
 
 SHORTCUT = 100.0  # the Gram shortcut is taken while (s_1 / s_r)**2 is below this
+LARGE = 500  # inner products of so many samples are decomposed no further than needed
 DIRECTIONS = 1e-10  # or while it still finds directions this well
 ORTHONORMAL = 2e-14  # where it does not leave vectors orthonormal to this, they are made so in a second step
 
@@ -96,8 +99,7 @@ def leading_basis(
 def _by_gram(A: Matrix, r: int, gram: Matrix | None) -> tuple[Matrix, Matrix] | None:
     """Basis and coefficients from the eigenvectors of ``A.T @ A``; None where that would lose digits."""
     xp = array_namespace(A)
-    squares, W = xp.linalg.eigh(A.T @ A if gram is None else gram)
-    squares, W = xp.flip(squares)[:r], xp.flip(W, axis=1)[:, :r]
+    squares, W = _leading_eigenvectors(A.T @ A if gram is None else gram, r)
     first, last = float(squares[0]), float(squares[-1])
     if first == 0 or last * max(SHORTCUT, DIRECTIONS / rounding_unit(A)) < first:
         return None
@@ -107,6 +109,16 @@ def _by_gram(A: Matrix, r: int, gram: Matrix | None) -> tuple[Matrix, Matrix] | 
         change = xp.linalg.inv(xp.linalg.cholesky(vectors.T @ vectors)).T  # they are nearly orthonormal: once is enough
         vectors, coefficients = vectors @ change, coefficients @ change
     return vectors, coefficients
+
+
+def _leading_eigenvectors(gram: Matrix, r: int) -> tuple[Vector, Matrix]:
+    """The largest ``r`` eigenvalues, descending, and their vectors; SciPy can leave out the others."""
+    xp, d = array_namespace(gram), gram.shape[0]
+    if is_numpy_array(gram) and d >= LARGE and r <= d // 4:
+        squares, W = scipy.linalg.eigh(gram, subset_by_index=[d - r, d - 1], check_finite=False)
+    else:
+        squares, W = xp.linalg.eigh(gram)
+    return xp.flip(squares)[:r], xp.flip(W, axis=1)[:, :r]
 
 
 def _by_qr(A: Matrix, r: int, least: float | None) -> tuple[Matrix, Matrix]:

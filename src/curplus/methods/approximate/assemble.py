@@ -34,7 +34,7 @@ from .rank import exact_rank
 __all__ = ["assemble", "leading_part", "mean_of"]
 
 MOST_INSIDE = 9.0  # squares of a feature on the sampled rows, relative to the others, beyond which digits are lost
-LEAST_CONDITION = 1e-7  # of inner products, as reciprocal, below which directions are lost
+LEAST_CONDITION = 1e-9  # of inner products, as reciprocal, below which directions are lost
 ORTHONORMAL = 2e-14  # vectors that are not orthonormal to this are made so
 
 

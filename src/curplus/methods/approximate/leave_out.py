@@ -18,13 +18,13 @@ import numpy as np
 
 from ..._typing import FloatArray
 
-__all__ = ["CUT", "RIDGES", "Svd", "left_out_squares", "most_cautious", "svd_of"]
+__all__ = ["CUT", "RIDGES", "LeftOut", "Svd", "most_cautious", "svd_of"]
 
 CUT = 1e-12  # singular values of the intersection below this fraction of the largest are rounding
 RIDGES = np.concatenate(  # relative to the largest squared singular value
     [[0.0], np.logspace(-20, -11, 10), np.logspace(-10, 4, 57)]
 )
-MOST_LEFT_OUT = 300  # rows; their errors are known to a tenth, and more would cost more than all the rest
+MANY = 300  # rows, of which half as many tell the error to a tenth; all of them would cost more than all the rest
 LEAST_FREE = 1e-9  # a row that is no more free than this is not predicted by the others
 
 
@@ -51,28 +51,33 @@ def svd_of(W: FloatArray) -> Svd:
     return Svd(*np.linalg.svd(W, full_matrices=False))
 
 
-def left_out_squares(svd: Svd, gram: FloatArray, own: FloatArray, ridges: FloatArray = RIDGES) -> FloatArray:
-    """Squared error of each row when it is left out, for each of the ridges, shape (len(ridges), d).
+class LeftOut:
+    """Rows that are left out, of which any number of ridges can be asked; of many rows some stand for the others."""
 
-    Of more than a few hundred rows some are left out, and stand for the others: shape (len(ridges), MOST_LEFT_OUT).
-    """
-    a, s, _ = svd.above(CUT)
-    chosen = np.linspace(0, len(a) - 1, min(len(a), MOST_LEFT_OUT)).astype(np.int64)
-    projected = a.T @ gram
-    inner, some = projected @ a, a[chosen]
-    rest = gram[chosen] - some @ projected
-    outside = rest[np.arange(len(chosen)), chosen] - np.sum((rest @ a) * some, axis=1)
-    between = (projected.T[chosen] - some @ inner) * some
-    g = ridges[:, None] * s.max(initial=0.0) ** 2
-    g = g / (s**2 + g)
-    errors = outside + 2 * g @ between.T
-    for k in range(len(ridges)):
-        held = some * g[k]
-        errors[k] += np.vecdot(held @ inner, held)
-    freedom = (1 - own - np.sum(a**2, axis=1))[chosen] + g @ (some**2).T
-    squares = np.full(errors.shape, math.inf)
-    np.divide(errors.clip(min=0), freedom**2, out=squares, where=freedom > LEAST_FREE)
-    return squares * (len(a) / len(chosen))
+    def __init__(self, svd: Svd, gram: FloatArray, own: FloatArray) -> None:
+        a, self._s, _ = svd.above(CUT)
+        count = len(a) if len(a) <= MANY else MANY // 2
+        chosen = np.linspace(0, len(a) - 1, count).astype(np.int64)
+        self._a, self._stands_for = a[chosen], len(a) / count
+        projected = a.T @ gram
+        self._inner = projected @ a
+        rest = gram[chosen] - self._a @ projected
+        self._outside = rest[np.arange(count), chosen] - np.sum((rest @ a) * self._a, axis=1)
+        self._between = (projected.T[chosen] - self._a @ self._inner) * self._a
+        self._free = (1 - own)[chosen] - np.sum(self._a**2, axis=1)
+
+    def squares(self, ridges: FloatArray = RIDGES) -> FloatArray:
+        """Squared error of each row when it is left out, for each of the ridges, shape (len(ridges), rows)."""
+        g = ridges[:, None] * self._s.max(initial=0.0) ** 2
+        g = g / (self._s**2 + g)
+        errors = self._outside + 2 * g @ self._between.T
+        for k in range(len(ridges)):
+            held = self._a * g[k]
+            errors[k] += np.vecdot(held @ self._inner, held)
+        freedom = self._free + g @ (self._a**2).T
+        squares = np.full(errors.shape, math.inf)
+        np.divide(errors.clip(min=0), freedom**2, out=squares, where=freedom > LEAST_FREE)
+        return squares * self._stands_for
 
 
 def most_cautious(errors: FloatArray, rounding: float) -> int:

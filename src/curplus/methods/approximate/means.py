@@ -40,7 +40,8 @@ def means_at(sample: Observation, use: IndexVector, at: IndexVector, cross: Cros
 def _from_lines(sample: Observation, cross: Cross | None) -> Offsets:
     """The means of the sampled rows and columns; zero where there are none."""
     n, m = sample.shape
-    of_rows, of_columns = np.zeros(n), np.zeros(m)
+    of_rows: FloatArray = np.zeros(n)
+    of_columns: FloatArray = np.zeros(m)
     if cross is not None:
         guess = offset_guess(cross)
         of_rows = _times(sample.columns, guess.left[:, 0])
@@ -53,4 +54,5 @@ def _from_lines(sample: Observation, cross: Cross | None) -> Offsets:
 
 def _times(lines: Matrix, coefficients: FloatArray) -> FloatArray:
     """Sampled lines and ones, combined, on the host."""
-    return to_numpy(float64(lines) @ to_device(coefficients[:-1], lines)) + coefficients[-1]
+    combined: FloatArray = to_numpy(float64(lines) @ to_device(coefficients[:-1], lines)) + coefficients[-1]
+    return combined

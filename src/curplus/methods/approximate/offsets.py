@@ -102,7 +102,8 @@ class _Side:
 
     def at_entries(self) -> FloatArray:
         """The offset at each entry."""
-        return self._offsets[self._index]
+        offsets: FloatArray = self._offsets[self._index]
+        return offsets
 
     def of_all(self) -> FloatArray:
         """The offsets of all rows: zero for those without entries."""

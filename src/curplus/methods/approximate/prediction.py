@@ -21,12 +21,13 @@ class Prediction(NamedTuple):
     right: Matrix  # (m, k)
 
     def at(self, i: IndexVector, j: IndexVector) -> Vector:
-        """Values at ``(i[t], j[t])``; only features of the rows that are asked for are multiplied."""
+        """Values at ``(i[t], j[t])``; features are mixed for the rows that are asked for, or for all columns."""
         hit = np.zeros(self.features.shape[0], dtype=bool)
         hit[i] = True
-        features = take(self.features, np.flatnonzero(hit), axis=0)
-        left = features @ to_device(self.mixing, self.features)
-        return Factors(left, self.right).at((np.cumsum(hit) - 1)[i], j)
+        mixing, rows = to_device(self.mixing, self.features), np.flatnonzero(hit)
+        if len(rows) > 2 * self.right.shape[0]:
+            return Factors(self.features, self.right @ mixing.T).at(i, j)
+        return Factors(take(self.features, rows, axis=0) @ mixing, self.right).at((np.cumsum(hit) - 1)[i], j)
 
     def plus(self, features: Matrix, mixing: FloatArray, right: Matrix) -> Prediction:
         """With ``[all features, features] @ mixing @ right.T`` added; ``mixing`` has a row for each of them."""

@@ -53,14 +53,20 @@ def refined(begin: Start, sample: Observation, use: IndexVector, check: IndexVec
         return Refinement(start)
     at, weights = sample.entries.take(check), sample.entries.fit_weights[check]
     before = squared_errors(start, at)
-    tried, least = [], _estimated_error(start, sample, float(np.average(before, weights=weights)))
-    best = Refinement(start)
+    tried: list[float] = []
+    best, least = Refinement(start), _estimated_error(start, sample, float(np.average(before, weights=weights)))
+    has_lines = bool(sample.n_columns and sample.n_rows)
     for by, candidate in _candidates(begin, sample, supported, use, check):
-        after = squared_errors(candidate, at)
-        tried.append(standard_errors(before, after, weights))
-        total = _estimated_error(candidate, sample, float(np.average(after, weights=weights)))
-        if tried[-1] > KEPT and total < least:
-            best, least = Refinement(candidate, tried[-1], by), total
+        for with_lines in (False, True) if has_lines else (False,):
+            answer = _with_lines(candidate, sample, start) if with_lines else candidate
+            after = squared_errors(answer, at)
+            tried.append(standard_errors(before, after, weights))
+            if tried[-1] > KEPT:
+                total = _estimated_error(answer, sample, float(np.average(after, weights=weights)))
+                if total < least:
+                    best, least = Refinement(answer, tried[-1], by), total
+            if not tried[-1] > 0:  # what was read would not help
+                break
     return best if best.is_kept else Refinement(start, max(tried))
 
 
@@ -71,18 +77,13 @@ def _candidates(
     start = begin.approximation
     predictive = min(supported, rank_for_entries(start, sample.entries.take(use)))
     offsets = offsets_of(start) if begin.offsets_to_refine_around else None
-    found = [("alternating least squares", _alternated(start, supported, None, sample, use, check))]
+    yield "alternating least squares", _alternated(start, supported, None, sample, use, check)
     if predictive < supported or offsets is not None:
-        found.append(("alternating least squares", _alternated(start, predictive, offsets, sample, use, check)))
-    if not (sample.n_columns and sample.n_rows):
-        yield from found
-        return
-    if affordable(sample) and len(use) >= sum(sample.shape):
+        yield "alternating least squares", _alternated(start, predictive, offsets, sample, use, check)
+    if sample.n_columns and sample.n_rows and affordable(sample) and len(use) >= sum(sample.shape):
         model = by_factor_model(known_table(sample, use), sample, start.rank).approximation
-        found += [("a factor model", model), ("the mean with a factor model", mean_of(model, start))]
-    for by, answer in found:
-        yield by, answer
-        yield by, _with_lines(answer, sample, start.rank)
+        yield "a factor model", model
+        yield "the mean with a factor model", mean_of(model, start)
 
 
 def _alternated(
@@ -96,12 +97,12 @@ def _alternated(
     return alternate(start.truncate(rank), sample, use=use, check=check, offsets=offsets)
 
 
-def _with_lines(answer: Factorization, sample: Observation, rank: int) -> Factorization:
-    """The answer where nothing was read, rows and columns as they were read, cut to a rank."""
+def _with_lines(answer: Factorization, sample: Observation, start: Factorization) -> Factorization:
+    """The answer where nothing was read, rows and columns as they were read, cut to the rank of the start."""
     d1, k = sample.n_columns, answer.rank
     features = array_namespace(sample.columns).concat([float64(sample.columns), answer.left.vectors], axis=1)
     mixing = np.vstack([np.zeros((d1, k)), np.eye(k)])
-    return assemble(sample, Prediction(features, mixing, answer.right.vectors @ answer.core.Z.T), rank)
+    return assemble(sample, Prediction(features, mixing, answer.right.vectors @ answer.core.Z.T), start.rank)
 
 
 def _estimated_error(answer: Factorization, sample: Observation, mean_square: float) -> float:

@@ -12,7 +12,7 @@ from ...evaluation.effective_sample import effective_sample_size
 from .cross import Cross
 from .entry_lines import EntryLines
 from .first_guess import FirstGuess
-from .leave_out import RIDGES, Svd, left_out_squares, most_cautious, svd_of
+from .leave_out import RIDGES, LeftOut, Svd, most_cautious, svd_of
 
 __all__ = ["RidgeChoice", "ridge_for"]
 
@@ -32,14 +32,10 @@ class RidgeChoice(NamedTuple):
 class _Side(NamedTuple):
     """Rows, or columns, that are left out."""
 
-    svd: Svd
-    gram: FloatArray  # (d, d), inner products of their deviations
-    own: FloatArray  # (d,), by which factor the guess for each contains itself
-    squares: float  # sum of their squares
+    left_out: LeftOut
+    number: int
+    total: float  # sum of their squares
     stands_for: float  # how many each of them stands for
-
-    def errors(self, ridges: FloatArray) -> FloatArray:
-        return left_out_squares(self.svd, self.gram, self.own, ridges)
 
 
 def ridge_for(
@@ -67,19 +63,20 @@ def ridge_for(
 
 
 def _side(guess: FirstGuess, cross: Cross, svd: Svd) -> _Side:
-    gram = guess.rows @ cross.row_gram @ guess.rows.T
+    plain = cross.row_gram[:-1, :-1]
+    gram = plain if guess.name == "zero" else guess.rows @ cross.row_gram @ guess.rows.T
     stands_for = max(cross.unread_rows, np.finfo(float).tiny)
-    return _Side(svd, gram, guess.own_rows, float(np.trace(cross.row_gram[:-1, :-1])), stands_for)
+    return _Side(LeftOut(svd, gram, guess.own_rows), len(plain), float(np.trace(plain)), stands_for)
 
 
 def _best(
     choice: RidgeChoice, sides: list[_Side], uniform: bool, judges: EntryLines | None, ridges: FloatArray
 ) -> RidgeChoice:
     """The choice with the largest of the ridges that is not clearly worse than the best."""
-    squares = [side.errors(ridges) for side in sides]
-    shares = [errors.sum(axis=1) / side.squares for errors, side in zip(squares, sides, strict=True)]
+    squares = [side.left_out.squares(ridges) for side in sides]
+    shares = [errors.sum(axis=1) / side.total for errors, side in zip(squares, sides, strict=True)]
     estimates = [errors * side.stands_for for errors, side in zip(squares, sides, strict=True)]
-    larger = max(range(len(sides)), key=lambda k: len(sides[k].own))
+    larger = max(range(len(sides)), key=lambda k: sides[k].number)
     errors = np.hstack(estimates) / len(sides) if uniform else estimates[larger]
     rounding = 1e-13 * float(errors[-1].sum())
     if judges is not None:

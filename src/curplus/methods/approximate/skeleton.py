@@ -141,9 +141,13 @@ def _skeleton(guess: FirstGuess, svd: Svd, ridge: float) -> Skeleton:
     """The first guess, and the ridge inverse of the deviations from it, in factored form."""
     a, s, bt = svd.above(np.finfo(float).eps)
     inverse = s / (s**2 + ridge * s.max(initial=0.0) ** 2)
+    if guess.name == "zero":
+        columns, rows = np.vstack([bt.T, np.zeros(len(s))]), np.hstack([(a * inverse).T, np.zeros((len(s), 1))])
+    else:
+        columns, rows = guess.columns @ bt.T, (a * inverse).T @ guess.rows
     return Skeleton(
-        np.hstack([guess.columns @ bt.T, guess.left]),
-        np.vstack([(a * inverse).T @ guess.rows, guess.right]),
+        np.hstack([columns, guess.left]),
+        np.vstack([rows, guess.right]),
         guess.name,
         float(ridge),
         float(s[0] / s[-1]) if len(s) else 1.0,

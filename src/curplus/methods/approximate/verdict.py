@@ -15,7 +15,7 @@ import numpy as np
 from ..._arrays import to_numpy
 from ..._typing import FloatArray, IndexVector, Vector
 from ...evaluation.certificate import HELD_OUT
-from ...evaluation.effective_sample import check_tails, effective_sample_size, tail_index
+from ...evaluation.effective_sample import Squares, check_tails, effective_sample_size, tail_index
 from ...evaluation.residual import Residual
 from ...factorization import Factorization
 from ...observation import Observation
@@ -86,7 +86,7 @@ def _without_entries(sample: Observation, start: Start, count: int) -> str:
 
 def _doubt(squares: FloatArray, weights: FloatArray, residual: Residual | None) -> str:
     """Why an average of these squares cannot be trusted; empty where it can."""
-    references: dict[str, Vector] = {}
+    references: dict[str, Vector | Squares] = {}
     if residual is not None:
         references = {"sampled rows": residual.row_squares, "sampled columns": residual.column_squares}
         squares = squares / residual.unit**2
