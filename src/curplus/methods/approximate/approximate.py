@@ -78,7 +78,8 @@ def approximate(
        their intersection agree, or all entries are met exactly, there is no ridge.
     2. Correct the prediction by offsets, and by a small core, fitted to its error at the scattered entries.
     3. Assemble: rows and columns as they were read, the prediction elsewhere; keep the leading ``rank`` directions.
-    4. Refine by alternating least squares, with as many directions as there are entries for.
+    4. Refine by alternating least squares, with as many directions as there are entries for, or fewer where those are
+       not clearly worse, or take the mean with a factor model.
 
     Without rows and columns, and for a table with gaps, steps 1 to 3 are replaced by the better of two models, judged
     by values set aside: a factor model with noise of its own for each column, and offsets with singular values that are
@@ -86,10 +87,10 @@ def approximate(
     leading subspace of the columns is used, and the other factor is fitted to the entries.
 
     Corrections and refinements are kept only if entries that had no part in them are predicted better: by two standard
-    errors, by three for the best of several cores. Where the sampled rows and columns show that there are offsets, any
+    errors, by three for the best of several cores, by one for the mean of two models. Where the sampled rows and columns show that there are offsets, any
     gain is enough for offsets fitted to the entries.
 
-    Cost is :math:`O((n + m) (d_1 + d_2)^2)`, and :math:`O(|\Omega| r^2)` a sweep of refinement.
+    Cost is :math:`O((n + m) (d_1 + d_2)^2 + (d_1 + d_2)^3)`, and :math:`O(|\Omega| r^2)` a sweep of refinement.
 
     Examples
     --------

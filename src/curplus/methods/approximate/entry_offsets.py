@@ -12,11 +12,11 @@ from .correction import Errors, on_host
 from .evidence import KEPT, best_gain
 from .offsets import Offsets, additive_model
 from .prediction import Prediction
+from .skeleton import RELIABLE
 
 __all__ = ["kept_above", "with_entry_offsets"]
 
 STEPS = 30  # to find the variances
-RELIABLE = 0.3  # share of the variance of means that is not chance, above which there are offsets
 
 
 def with_entry_offsets(

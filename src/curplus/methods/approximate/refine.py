@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._arrays import array_namespace, float64
-from ..._typing import IndexVector
+from ..._typing import IndexVector, Vector
 from ...evaluation.residual import Residual
 from ...factorization import Factorization
 from ...observation import Observation
@@ -24,6 +24,10 @@ from .rank_evidence import rank_for_entries
 from .start import Start
 
 __all__ = ["Refinement", "refined"]
+
+
+MEAN = "the mean with a factor model"
+KEPT_MEAN = 1.0  # standard errors: the entries have no part in it, and a mean errs by less than the worse of two
 
 
 class Refinement(NamedTuple):
@@ -53,21 +57,41 @@ def refined(begin: Start, sample: Observation, use: IndexVector, check: IndexVec
         return Refinement(start)
     at, weights = sample.entries.take(check), sample.entries.fit_weights[check]
     before = squared_errors(start, at)
-    tried: list[float] = []
-    best, least = Refinement(start), _estimated_error(start, sample, float(np.average(before, weights=weights)))
+    z, kept = [], []
+    least = _estimated_error(start, sample, float(np.average(before, weights=weights)))
     has_lines = bool(sample.n_columns and sample.n_rows)
     for by, candidate in _candidates(begin, sample, supported, use, check):
         for with_lines in (False, True) if has_lines else (False,):
             answer = _with_lines(candidate, sample, start) if with_lines else candidate
             after = squared_errors(answer, at)
-            tried.append(standard_errors(before, after, weights))
-            if tried[-1] > KEPT:
+            z.append(standard_errors(before, after, weights))
+            if z[-1] > (KEPT_MEAN if by == MEAN else KEPT):
                 total = _estimated_error(answer, sample, float(np.average(after, weights=weights)))
-                if total < least:
-                    best, least = Refinement(answer, tried[-1], by), total
-            if not tried[-1] > 0:  # what was read would not help
+                kept += [_Kept(Refinement(answer, z[-1], by), candidate.rank, total, after)] if total < least else []
+            if not z[-1] > 0:  # what was read would not help
                 break
-    return best if best.is_kept else Refinement(start, max(tried))
+    return _cautious(kept, weights).refinement if kept else Refinement(start, max(z))
+
+
+class _Kept(NamedTuple):
+    """A refinement that is better than the start."""
+
+    refinement: Refinement
+    rank: int  # of the fit
+    total: float  # estimated sum of squared errors
+    squares: Vector  # squared errors at the entries set aside
+
+
+def _cautious(kept: list[_Kept], weights: Vector) -> _Kept:
+    """The best, or the best of the least rank at which the entries are not predicted clearly worse.
+
+    Not clearly: by less than a standard error of the difference. The entries have a part in every fit, which stops
+    where it predicts them best, and the more directions it has, the better it can please them.
+    """
+    best = min(kept, key=lambda one: one.total)
+    close = [one for one in kept if standard_errors(one.squares, best.squares, weights) < 1]
+    least = min(one.rank for one in close)
+    return min((one for one in close if one.rank == least), key=lambda one: one.total)
 
 
 def _candidates(
@@ -78,12 +102,13 @@ def _candidates(
     predictive = min(supported, rank_for_entries(start, sample.entries.take(use)))
     offsets = offsets_of(start) if begin.offsets_to_refine_around else None
     yield "alternating least squares", _alternated(start, supported, None, sample, use, check)
-    if predictive < supported or offsets is not None:
-        yield "alternating least squares", _alternated(start, predictive, offsets, sample, use, check)
+    for rank in sorted({predictive, supported // 2, supported // 4} - {0}):
+        if rank < supported or offsets is not None:
+            yield "alternating least squares", _alternated(start, rank, offsets, sample, use, check)
     if sample.n_columns and sample.n_rows and affordable(sample) and len(use) >= sum(sample.shape):
         model = by_factor_model(known_table(sample, use), sample, start.rank).approximation
         yield "a factor model", model
-        yield "the mean with a factor model", mean_of(model, start)
+        yield MEAN, mean_of(model, start)
 
 
 def _alternated(

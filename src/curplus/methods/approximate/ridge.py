@@ -27,6 +27,14 @@ class RidgeChoice(NamedTuple):
     ridge: float  # relative to the largest squared singular value
     left_out: float = math.nan  # share of the squares of left-out rows and columns that is not predicted
     score: float = math.nan  # by which first guesses are compared
+    errors: FloatArray | None = None  # squared errors that add up to it, where there are entries to judge
+
+    def is_clearly_better(self, other: RidgeChoice) -> bool:
+        """Whether its squared errors are less by more than a standard error of the difference."""
+        if self.errors is None or other.errors is None:
+            return self.score < other.score
+        gain = other.errors - self.errors
+        return float(np.sum(gain)) > float(np.std(gain)) * math.sqrt(len(gain))
 
 
 class _Side(NamedTuple):
@@ -83,8 +91,11 @@ def _best(
         errors = _both(errors, _squares_at(choice, judges, ridges))
     chosen = most_cautious(errors, rounding)
     left_out = float(np.mean([share[chosen] for share in shares]))
-    score = left_out if judges is None else float(errors[chosen].sum())
-    return choice._replace(ridge=float(ridges[chosen]), left_out=left_out, score=score)
+    if judges is None:
+        return choice._replace(ridge=float(ridges[chosen]), left_out=left_out, score=left_out)
+    return RidgeChoice(
+        choice.guess, choice.svd, float(ridges[chosen]), left_out, float(errors[chosen].sum()), errors[chosen]
+    )
 
 
 def _both(left_out: FloatArray, at_entries: FloatArray) -> FloatArray:

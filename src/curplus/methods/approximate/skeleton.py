@@ -24,14 +24,15 @@ from .first_guess import FirstGuess, offset_guess, sum_guess, zero_guess
 from .leave_out import Svd, svd_of
 from .prediction import Prediction
 from .rank import exact_rank, singular_values
-from .ridge import ridge_for
+from .ridge import RidgeChoice, ridge_for
 
-__all__ = ["Skeleton", "ridge_skeleton"]
+__all__ = ["RELIABLE", "Skeleton", "ridge_skeleton"]
 
 SAFE_CONDITION = 1e8  # of an intersection that is inverted as it is, where nothing can check it
 MOST_GROWTH = 10.0  # beyond it, mean square of a prediction, relative to what was read
 CONFIRMING = 1000  # entries that confirm an exact prediction
 FEW_LINES, MOST_JUDGES = 20, 5000  # with fewer rows and columns, as many entries help to choose
+RELIABLE = 0.3  # share of the variance of means that is not chance, above which there are offsets
 MOST_COMPARED = 300  # rows and columns by which first guesses are compared
 
 
@@ -98,7 +99,7 @@ def ridge_skeleton(observation: Observation, rank: int, use: IndexVector, offset
         some = ridge_skeleton(_part(observation), min(rank, MOST_COMPARED - 1), use[:0], offsets)
         guesses = [guess for guess in guesses if guess.name == some.guess]
     found = [ridge_for(guess, cross, svd, rank, uniform, judges) for guess in guesses]
-    best = min(found, key=lambda choice: choice.score)
+    best = _best_guess(found)
     return _skeleton(best.guess, best.svd, best.ridge)._replace(
         reliability=best.guess.reliability,
         left_out_error=best.left_out if math.isfinite(best.left_out) else math.nan,
@@ -106,6 +107,16 @@ def ridge_skeleton(observation: Observation, rank: int, use: IndexVector, offset
         asked_entries=judges is not None,
         cross=cross,
     )
+
+
+def _best_guess(found: list[RidgeChoice]) -> RidgeChoice:
+    """The best; offsets that rows and columns show, if it is not clearly better than they are.
+
+    Few rows and columns tell little of anything else, and entries will add to offsets.
+    """
+    best = min(found, key=lambda choice: choice.score)
+    offsets = [x for x in found if x.guess.reliability > RELIABLE and x.errors is not None]
+    return best if not offsets or best.is_clearly_better(offsets[0]) else offsets[0]
 
 
 def _part(observation: Observation) -> Observation:
