@@ -1,8 +1,8 @@
 """Time of CUR+ and of approximate, against yardsticks of the same run, and memory.
 
 The floor is what no method in this family can go below: gathering the columns and rows, their two Gram matrices and the
-two products that make bases of them. The smallest case is a dense matrix, beside scikit-learn's randomized_svd of all of
-it; of the larger ones only what is read exists. All are of the rank asked for, plus 1 % noise.
+two products that make bases of them. The smallest case is a dense matrix, beside scikit-learn's randomized_svd of all
+of it; of the larger ones only what is read exists. All are of the rank asked for, plus 1 % noise.
 
 Run: python benchmarks/speed.py [--sizes square tall long wide deep entries] [--repeat 3], by default the first
 """
@@ -28,7 +28,7 @@ class Size(NamedTuple):
     rank: int
     lines: int  # columns, and as many rows
     entries: int
-    most: dict[str, float] = {}  # the largest that some ratios may be
+    most: dict[str, float]  # the largest that some ratios may be
 
 
 SIZES = {
@@ -82,10 +82,9 @@ def gram_and_product(columns: Any, rows: Any, mixing: Any) -> list[Any]:
 
 
 def problem(size: Size) -> Whole | Sample:
-    """A matrix of the rank asked for, with singular values that fall by a factor of 3, and 1 % noise."""
+    """A matrix of the rank asked for, and 1 % noise."""
     rng, (n, m) = np.random.default_rng(0), size.shape
-    left = rng.standard_normal((n, size.rank)) / 3 ** (np.arange(size.rank) / size.rank)
-    right = rng.standard_normal((size.rank, m))
+    left, right = rng.standard_normal((n, size.rank)), rng.standard_normal((size.rank, m))
     noise = 0.01 * float(np.linalg.norm(left)) / n**0.5
     d = size.lines
     plan = curplus.observation.uniform_plan(size.shape, n_columns=d, n_rows=d, n_entries=size.entries, rng=0)

@@ -87,8 +87,8 @@ def approximate(
     leading subspace of the columns is used, and the other factor is fitted to the entries.
 
     Corrections and refinements are kept only if entries that had no part in them are predicted better: by two standard
-    errors, by three for the best of several cores, by one for the mean of two models. Where the sampled rows and columns show that there are offsets, any
-    gain is enough for offsets fitted to the entries.
+    errors, by three for the best of several cores, by one for the mean of two models. Where the sampled rows and
+    columns show that there are offsets, any gain is enough for offsets fitted to the entries.
 
     Cost is :math:`O((n + m) (d_1 + d_2)^2 + (d_1 + d_2)^3)`, and :math:`O(|\Omega| r^2)` a sweep of refinement.
 

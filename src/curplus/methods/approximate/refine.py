@@ -46,10 +46,10 @@ class Refinement(NamedTuple):
 def refined(begin: Start, sample: Observation, use: IndexVector, check: IndexVector) -> Refinement:
     """The refined approximation, or the start.
 
-    Two ranks are tried: as many directions as the entries have values for, around zero, and as many as predict, around
-    the offsets. With sampled rows and columns and enough entries, so is a factor model of all values, and its mean with
-    the start; and rows and columns are put back as they were read. What is kept must predict entries set aside better
-    by two standard errors, and what was read and the rest together as well.
+    Several ranks are tried: as many directions as the entries have values for, around zero, and fewer, around the
+    offsets. With sampled rows and columns and enough entries, so is a factor model of all values, and its mean with
+    the start; and where one helps, rows and columns are put back as they were read. What is kept must predict entries
+    set aside better by two standard errors, the mean by one, and what was read and the rest together as well.
     """
     start = begin.approximation
     supported = min(start.rank, 2 * len(use) // sum(sample.shape))
