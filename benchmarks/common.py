@@ -5,6 +5,7 @@ import os
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
 
+import argparse
 import platform
 import time
 from collections.abc import Callable
@@ -20,6 +21,16 @@ def paper_entries(shape: tuple[int, int], nnz: int, rank: int) -> int:
     """The number of entries that the paper takes, Omega_0 = nm r^2 / nnz, if there are as many."""
     n, m = shape
     return min(round(n * m * rank**2 / nnz), n * m)
+
+
+def data_parser(description: str, *, seeds: int = 3, only: bool = True) -> argparse.ArgumentParser:
+    """The options of a benchmark on data sets: their folder, the number of seeds, and which of them."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", default=os.environ.get("CURPLUS_DATA"), required="CURPLUS_DATA" not in os.environ)
+    parser.add_argument("--seeds", type=int, default=seeds)
+    if only:
+        parser.add_argument("--only", nargs="+", default=[""], help="names of data sets, or the beginnings of them")
+    return parser
 
 
 def seconds(function: Callable[[], object], repeat: int = 7) -> float:

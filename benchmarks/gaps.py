@@ -3,9 +3,9 @@
 Run: python benchmarks/gaps.py --data DIR [--seeds 3] [--only NAME ...]
 """
 
-import argparse
-import os
 from pathlib import Path
+
+from common import data_parser  # isort: skip
 
 import numpy as np
 
@@ -39,13 +39,9 @@ def with_gaps(seen: curplus.Observation, share: float, seed: int) -> curplus.Obs
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", default=os.environ.get("CURPLUS_DATA"), required="CURPLUS_DATA" not in os.environ)
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--only", nargs="+", default=DATA)
-    options = parser.parse_args()
+    options = data_parser(__doc__).parse_args()
     print("data,complete," + ",".join(f"{share:.0%} gaps" for share in SHARES))
-    for name in options.only:
+    for name in filter(lambda name: name.startswith(tuple(options.only)), DATA):
         M = matrix(name, options.data)
         target = metrics.ReferenceMatrix(M)
         n_rows = min(N_ROWS, M.shape[0] // 3)

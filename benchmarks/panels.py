@@ -6,12 +6,10 @@ A share of the matrix is read: half of it, or nine tenths, as rows and columns, 
 all drawn uniformly. The additive model (a constant with shrunken offsets of rows and columns) has the same values.
 """
 
-import argparse
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+from common import data_parser  # isort: skip
 
 import numpy as np
 
@@ -49,11 +47,7 @@ def measure(M: np.ndarray, share: float, lines: float, seed: int) -> list[float]
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", default=os.environ.get("CURPLUS_DATA"), required="CURPLUS_DATA" not in os.environ)
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--only", nargs="+", default=[""], help="names of data sets, or the beginnings of them")
-    options = parser.parse_args()
+    options = data_parser(__doc__).parse_args()
     print(
         "data,share read,in rows and columns,zero,additive,rank None,rank 2,rank 5,rank 10,rank 20,worst against zero"
     )

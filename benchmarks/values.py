@@ -3,14 +3,12 @@
 Run: python benchmarks/values.py --data DIR [--seeds 3] [--only NAME ...], with the folder that has the data sets.
 """
 
-import argparse
-import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+from common import data_parser  # isort: skip
 
 import numpy as np
 
@@ -59,11 +57,7 @@ def measure(case: Case, share: float, seed: int) -> list[float]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", default=os.environ.get("CURPLUS_DATA"), required="CURPLUS_DATA" not in os.environ)
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--only", nargs="+", default=[""], help="names of data sets, or the beginnings of them")
-    options = parser.parse_args()
+    options = data_parser(__doc__).parse_args()
     print("data,share,zero,mean,additive,rank None,rank 2,rank 5,rank 10,rank 20,seconds")
     for case in cases(options.data):
         for share in case.shares if case.name.startswith(tuple(options.only)) else ():

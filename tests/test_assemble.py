@@ -3,13 +3,15 @@ import pytest
 
 import curplus
 from curplus.methods.approximate.assemble import assemble, leading_part
+from curplus.methods.approximate.cross import cross_of
 from curplus.methods.approximate.prediction import Prediction
 
 
 @pytest.mark.parametrize(("d1", "d2"), [(5, 7), (7, 5), (5, 0), (20, 30), (1, 1)])
 @pytest.mark.parametrize("rank", [1, 3, 50, None])
 @pytest.mark.parametrize("extra", [0, 2])
-def test_is_the_leading_part_of_the_completed_matrix(rng, d1, d2, rank, extra):
+@pytest.mark.parametrize("known", [False, True])
+def test_is_the_leading_part_of_the_completed_matrix(rng, d1, d2, rank, extra, known):
     M, mixing, right = (rng.standard_normal(shape) for shape in ((30, 20), (d1 + extra, 4), (20, 4)))
     seen = curplus.observe(M, n_columns=d1, n_rows=d2, n_entries=0, rng=0)
     features = np.hstack([seen.columns, rng.standard_normal((30, extra))])
@@ -17,7 +19,8 @@ def test_is_the_leading_part_of_the_completed_matrix(rng, d1, d2, rank, extra):
     whole[:, seen.column_index] = M[:, seen.column_index]
     whole[seen.row_index] = M[seen.row_index]
     U, s, Vt = np.linalg.svd(whole, full_matrices=False)
-    approx = assemble(seen, Prediction(features, mixing, right), rank)
+    cross = cross_of(seen) if known and d2 else None
+    approx = assemble(seen, Prediction(features, mixing, right), rank, cross)
     assert np.allclose(approx.to_array(), (U[:, :rank] * s[:rank]) @ Vt[:rank], atol=1e-10)
     for basis in (approx.left, approx.right):
         assert np.allclose(basis.vectors.T @ basis.vectors, np.eye(basis.rank), atol=1e-12)
@@ -28,3 +31,17 @@ def test_leading_part_of_a_product(rng):
     U, s, Vt = np.linalg.svd(left @ right.T)
     assert np.allclose(leading_part(left, right, 2).to_array(), (U[:, :2] * s[:2]) @ Vt[:2], atol=1e-12)
     assert np.allclose(leading_part(left, right, 9).to_array(), left @ right.T, atol=1e-12)
+
+
+@pytest.mark.parametrize("condition", [1e2, 1e5, 1e9])
+def test_bases_are_orthonormal_at_any_condition_of_the_columns(rng, condition):
+    """Inner products of the columns are used only as far as they have digits."""
+    sizes = np.logspace(0, -np.log10(condition), 12)
+    M = (rng.standard_normal((300, 12)) * sizes) @ np.linalg.qr(rng.standard_normal((200, 12))).Q.T
+    M += 1e-3 / condition * rng.standard_normal((300, 200))
+    seen = curplus.observe(M, n_columns=12, n_rows=15, n_entries=0, rng=0)
+    prediction = Prediction(seen.columns, np.linalg.pinv(M[np.ix_(seen.row_index, seen.column_index)]), seen.rows.T)
+    plain, quick = assemble(seen, prediction), assemble(seen, prediction, cross=cross_of(seen))
+    assert np.allclose(quick.to_array(), plain.to_array(), rtol=0, atol=1e-10 * np.linalg.norm(M))
+    for basis in (quick.left, quick.right):
+        assert np.allclose(basis.vectors.T @ basis.vectors, np.eye(basis.rank), atol=1e-13)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import curplus
-from curplus.methods.approximate.correction import CORRECTION_RIDGES, corrected, ridge_cores
+from curplus.methods.approximate.correction import CORRECTION_RIDGES, corrected, errors_at, ridge_cores
+from curplus.methods.approximate.cross import cross_of
 from curplus.methods.approximate.entry_offsets import with_entry_offsets
 from curplus.methods.approximate.prediction import Prediction
 
@@ -22,10 +23,24 @@ def dense(prediction):
     return prediction.features @ prediction.mixing @ prediction.right.T
 
 
+def correct(seen, prediction, use, check):
+    return corrected(seen, prediction, errors_at(seen, prediction, use, check), cross_of(seen))
+
+
+def add_offsets(seen, prediction, use, check):
+    better, errors, gain = with_entry_offsets(
+        seen, prediction, errors_at(seen, prediction, use, check), has_constant=False
+    )
+    again = errors_at(seen, better, use, check)
+    assert np.allclose(errors.fit.values, again.fit.values)
+    assert np.allclose(errors.aside.values, again.aside.values)
+    return better, gain
+
+
 def test_a_wrong_prediction_of_a_low_rank_matrix_is_mended(low_rank):
     M = low_rank((100, 80), 3)
     seen = curplus.observe(M, n_columns=3, n_rows=3, n_entries=2000, rng=0)
-    better, gain = corrected(seen, nothing(seen), np.arange(1500), np.arange(1500, 2000))
+    better, gain = correct(seen, nothing(seen), np.arange(1500), np.arange(1500, 2000))
     assert gain > 3
     assert np.linalg.norm(dense(better) - M) < 0.02 * np.linalg.norm(M)
 
@@ -34,7 +49,7 @@ def test_a_right_prediction_is_left_alone(low_rank):
     M = low_rank((100, 80), 3)
     seen = curplus.observe(M, n_columns=3, n_rows=3, n_entries=2000, rng=0)
     right = predicting(seen, np.linalg.lstsq(M[:, seen.column_index], M)[0])
-    same, _ = corrected(seen, right, np.arange(1500), np.arange(1500, 2000))
+    same, _ = correct(seen, right, np.arange(1500), np.arange(1500, 2000))
     assert np.allclose(dense(same), M, atol=1e-10)
 
 
@@ -44,14 +59,14 @@ def test_entries_of_pure_noise_correct_nothing(rng, use, check):
     kept = 0
     for seed in range(20):
         seen = curplus.observe(M, n_columns=10, n_rows=10, n_entries=1000, rng=seed)
-        kept += corrected(seen, nothing(seen), np.arange(use), np.arange(use, use + check))[1] > 3
+        kept += correct(seen, nothing(seen), np.arange(use), np.arange(use, use + check))[1] > 3
     assert kept <= 1
 
 
 def test_a_hundred_entries_or_less_are_not_tried(full_rank):
     seen = curplus.observe(full_rank(), n_columns=3, n_rows=3, n_entries=100, rng=0)
     before = nothing(seen)
-    same, gain = corrected(seen, before, np.arange(90), np.arange(90, 100))
+    same, gain = correct(seen, before, np.arange(90), np.arange(90, 100))
     assert same is before
     assert math.isnan(gain)
 
@@ -60,7 +75,7 @@ def test_offsets_of_rows_and_columns_are_found_in_the_error(rng):
     M = rng.standard_normal((100, 1)) + rng.standard_normal((1, 80)) + 0.1 * rng.standard_normal((100, 80))
     seen = curplus.observe(M, n_columns=3, n_rows=3, n_entries=3000, rng=0)
     order = rng.permutation(3000)
-    better, gain = with_entry_offsets(seen, nothing(seen), order[:2500], order[2500:], has_constant=False)
+    better, gain = add_offsets(seen, nothing(seen), order[:2500], order[2500:])
     assert gain > 3
     assert np.linalg.norm(dense(better) - M) < 0.1 * np.linalg.norm(M)
 
@@ -69,13 +84,13 @@ def test_offsets_of_pure_noise_change_little(rng):
     M = rng.standard_normal((100, 80))
     for seed in range(10):
         seen = curplus.observe(M, n_columns=3, n_rows=3, n_entries=500, rng=seed)
-        after, _ = with_entry_offsets(seen, nothing(seen), np.arange(450), np.arange(450, 500), has_constant=False)
+        after, _ = add_offsets(seen, nothing(seen), np.arange(450), np.arange(450, 500))
         assert np.linalg.norm(dense(after) - M) < 1.01 * np.linalg.norm(M)
 
 
 def test_samples_of_zeros_are_not_tried():
     seen = curplus.observe(np.zeros((30, 20)), n_columns=3, n_rows=3, n_entries=100, rng=0)
-    assert math.isnan(corrected(seen, nothing(seen), np.arange(80), np.arange(80, 100))[1])
+    assert math.isnan(correct(seen, nothing(seen), np.arange(80), np.arange(80, 100))[1])
 
 
 def test_the_core_of_each_ridge_is_that_of_a_solver(rng):

@@ -6,7 +6,7 @@ import pytest
 import curplus
 from curplus.methods.approximate.cross import cross_of
 from curplus.methods.approximate.first_guess import offset_guess, sum_coefficient, sum_guess, zero_guess
-from curplus.methods.approximate.leave_out import RIDGES, left_out_squares, most_cautious
+from curplus.methods.approximate.leave_out import RIDGES, LeftOut, most_cautious, svd_of
 from curplus.methods.approximate.skeleton import ridge_skeleton
 from tests.strategies import observed
 
@@ -14,8 +14,8 @@ NONE = np.empty(0, dtype=np.int64)
 
 
 def dense(skeleton, seen):
-    left, right = skeleton.prediction(seen).factors
-    return left @ right.T
+    predicted = skeleton.prediction(seen)
+    return predicted.features @ predicted.mixing @ predicted.right.T
 
 
 def rest_error(M, seen, skeleton):
@@ -69,10 +69,35 @@ def test_leaving_out_is_exact(full_rank):
     seen = curplus.observe(M, n_columns=8, n_rows=15, n_entries=0, rng=0)
     R = M[seen.row_index]
     W, Y = R[:, seen.column_index], np.delete(R, seen.column_index, axis=1)
-    squares = left_out_squares(W, Y @ Y.T, np.zeros(15))
+    squares = LeftOut(svd_of(W), Y @ Y.T, np.zeros(15)).squares()
     top = np.linalg.norm(W, 2) ** 2
     for k in range(15, len(RIDGES), 5):
         np.testing.assert_allclose(squares[k], left_out_errors(W, Y, RIDGES[k] * top), rtol=1e-8)
+
+
+def test_of_many_rows_some_stand_for_all(full_rank):
+    M = full_rank((1500, 600), rank=3, noise=0.5)
+    seen = curplus.observe(M, n_columns=8, n_rows=600, n_entries=0, rng=0)
+    R = M[seen.row_index]
+    W, Y = R[:, seen.column_index], np.delete(R, seen.column_index, axis=1)
+    squares = LeftOut(svd_of(W), Y @ Y.T, np.zeros(600)).squares()
+    top = np.linalg.norm(W, 2) ** 2
+    assert squares.shape == (len(RIDGES), 150)
+    assert squares[40].sum() == pytest.approx(left_out_errors(W, Y, RIDGES[40] * top).sum(), rel=0.1)
+
+
+def test_with_many_rows_and_columns_the_ridge_is_near_that_of_all(full_rank):
+    M = full_rank((500, 450), rank=5, noise=0.5)
+    plan = curplus.observation.uniform_plan(M.shape, n_columns=301, n_rows=303, n_entries=0, rng=0)
+    skeleton = ridge_skeleton(observed(M, plan), 5, NONE, offsets=False)
+    R = M[plan.row_index]
+    W, Y = R[:, plan.column_index], np.delete(R, plan.column_index, axis=1)
+
+    def error(ridge):
+        share = np.eye(303) - W @ np.linalg.solve(W.T @ W + ridge * np.linalg.norm(W, 2) ** 2 * np.eye(301), W.T)
+        return np.linalg.norm(share @ Y / np.diagonal(share)[:, None])
+
+    assert error(skeleton.ridge) < 1.02 * min(map(error, RIDGES[25:60:2]))
 
 
 def test_the_ridge_is_the_largest_that_predicts_left_out_rows_as_well_as_the_best(full_rank):

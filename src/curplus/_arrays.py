@@ -140,8 +140,23 @@ def take(x: Array, index: IndexVector, *, axis: int) -> Array:
 
 def column_products(x: Matrix, a: IndexVector, b: IndexVector) -> Matrix:
     """Products of the columns ``a`` and ``b`` of ``x``, row by row in memory."""
+    if is_numpy_array(x) and len(a):
+        return _runs_of_products(x, a, b)
     products = take(x, a, axis=1)
     products *= take(x, b, axis=1)
+    return products
+
+
+def _runs_of_products(x: Matrix, a: IndexVector, b: IndexVector) -> Matrix:
+    """The same in NumPy: pairs with one ``a`` and consecutive ``b`` are one product of neighbours."""
+    products = np.empty((len(x), len(a)), dtype=x.dtype)
+    starts = np.flatnonzero((np.diff(a, prepend=-1) != 0) | (np.diff(b, prepend=-1) != 1))
+    runs = list(zip(starts, [*starts[1:], len(a)], strict=True))
+    for part in blocks(len(x), len(a), most=2**17):
+        some, out = x[part], products[part]
+        for start, stop in runs:
+            first, one = b[start], a[start]
+            np.multiply(some[:, first : first + stop - start], some[:, one : one + 1], out=out[:, start:stop])
     return products
 
 

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from .._arrays import array_namespace, float64, index_table, power_of_two, take, to_device, to_numpy
+from .._arrays import (
+    array_namespace,
+    blocks,
+    float64,
+    index_table,
+    is_numpy_array,
+    power_of_two,
+    take,
+    to_device,
+    to_numpy,
+)
 from .._typing import FloatArray, IndexVector, Matrix, Vector
 from ..factorization import Factorization
 from ..observation import Observation
 from ..observation.gaps import n_line_gaps
+from .effective_sample import Squares
 
 __all__ = ["Residual", "spectral_norm", "zero_at_gaps"]
 
@@ -42,25 +54,29 @@ class Residual:
     def row_errors(self) -> Matrix:
         """Errors on the sampled rows, shape (d2, m)."""
         o = self.observation
-        errors = (float64(o.rows) - float64(self.approximation.rows(o.row_index))) / self.unit
+        errors = float64(o.rows) - float64(self.approximation.rows(o.row_index))
+        errors /= self.unit
         return zero_at_gaps(errors, o.known_rows)
 
     @cached_property
     def column_errors(self) -> Matrix:
         """Errors on the sampled columns, shape (n, d1)."""
         o = self.observation
-        errors = (float64(o.columns) - float64(self.approximation.columns(o.column_index))) / self.unit
+        errors = float64(o.columns) - float64(self.approximation.columns(o.column_index))
+        errors /= self.unit
         return zero_at_gaps(errors, o.known_columns)
 
     @cached_property
-    def row_squares(self) -> Vector:
-        """Squared errors on the sampled rows, one after the other."""
-        return _listed(self.row_errors**2, self.observation.known_rows)
+    def row_squares(self) -> Squares:
+        """Squared errors on the sampled rows."""
+        return Squares.of([_listed(self.row_errors**2, self.observation.known_rows)])
 
     @cached_property
-    def column_squares(self) -> Vector:
-        """Squared errors on the sampled columns, one after the other."""
-        return _listed(self.column_errors**2, self.observation.known_columns)
+    def column_squares(self) -> Squares:
+        """Squared errors on the sampled columns."""
+        if is_numpy_array(self.observation.columns) and self.observation.known_columns is None:
+            return Squares.of(squares.reshape(-1) for _, squares in self._blocks_of_column_squares())
+        return Squares.of([_listed(self.column_errors**2, self.observation.known_columns)])
 
     @cached_property
     def unread_row(self) -> Vector:
@@ -82,6 +98,11 @@ class Residual:
     @cached_property
     def known_error(self) -> float:
         """Sum of squared errors on the sampled rows and columns."""
+        if is_numpy_array(self.observation.columns) and self.observation.known_columns is None:
+            on_columns = sum(
+                float(x.sum(axis=1) @ self.unread_row[part]) for part, x in self._blocks_of_column_squares()
+            )
+            return float(np.sum(self.row_errors**2)) + on_columns
         return self._cross_sum(self.row_errors, self.column_errors)
 
     @cached_property
@@ -144,6 +165,14 @@ class Residual:
     def once(self, which: IndexVector) -> IndexVector:
         """Some records, each position once."""
         return which[self.observation.entries.take(which).unique()] if self.observation.entries.has_repeats else which
+
+    def _blocks_of_column_squares(self) -> Iterator[tuple[slice, Matrix]]:
+        """Squared errors on the sampled columns in NumPy, a few rows at a time: columns may take most of the memory."""
+        o, left = self.observation, self.approximation.left.vectors
+        mixing = self.approximation.core.Z @ self.approximation.right.vectors[o.column_index].T
+        for part in blocks(o.shape[0], max(o.n_columns, 1), most=2**17):
+            errors = (o.columns[part].astype(np.float64, copy=False) - left[part] @ mixing) / self.unit
+            yield part, errors**2
 
     def _values(self, which: IndexVector) -> FloatArray:
         values: FloatArray = to_numpy(self.observation.values)[which].astype(np.float64) / self.unit

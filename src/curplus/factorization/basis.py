@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .._arrays import array_namespace, harmless_unit, largest, numerical_rank, rounding_unit
-from .._typing import IndexVector, Matrix
+import scipy.linalg
+
+from .._arrays import array_namespace, harmless_unit, is_numpy_array, largest, numerical_rank, rounding_unit
+from .._typing import IndexVector, Matrix, Vector
 
 __all__ = ["Basis", "leading_basis"]
 
 SHORTCUT = 100.0  # the Gram shortcut is taken while (s_1 / s_r)**2 is below this
+LARGE = 500  # inner products of so many samples are decomposed no further than needed
 DIRECTIONS = 1e-10  # or while it still finds directions this well
 ORTHONORMAL = 2e-14  # where it does not leave vectors orthonormal to this, they are made so in a second step
 
@@ -47,7 +50,12 @@ class Basis(NamedTuple):
 
 
 def leading_basis(
-    sample: Matrix, rank: int | None = None, *, index: IndexVector | None = None, least: float | None = None
+    sample: Matrix,
+    rank: int | None = None,
+    *,
+    index: IndexVector | None = None,
+    least: float | None = None,
+    gram: Matrix | None = None,
 ) -> Basis:
     r"""Leading left singular vectors of a sample.
 
@@ -63,6 +71,8 @@ def leading_basis(
         Positions of the sample in the matrix, kept with the result.
     least : float, optional
         Directions below this fraction of the largest singular value do not count; by default ``max(n, d) * eps``.
+    gram : array of shape (d, d), optional
+        The inner products :math:`A^\top A`, where they are known.
 
     Returns
     -------
@@ -79,27 +89,36 @@ def leading_basis(
     """
     n, d = sample.shape
     rank = min(n, d) if rank is None else min(rank, n, d)
-    scale = harmless_unit(largest(sample), sample, power=3)  # squares are summed up
+    scale = 1.0 if gram is not None else harmless_unit(largest(sample), sample, power=3)  # squares are summed up
     scaled = sample if scale == 1 else sample / scale
-    basis = _by_gram(scaled, rank) if 0 < d <= n and rank > 0 else None
+    basis = _by_gram(scaled, rank, gram) if 0 < d <= n and rank > 0 else None
     vectors, coefficients = basis or _by_qr(scaled, rank, least)
     return Basis(vectors, sample, coefficients / scale, index)
 
 
-def _by_gram(A: Matrix, r: int) -> tuple[Matrix, Matrix] | None:
+def _by_gram(A: Matrix, r: int, gram: Matrix | None) -> tuple[Matrix, Matrix] | None:
     """Basis and coefficients from the eigenvectors of ``A.T @ A``; None where that would lose digits."""
     xp = array_namespace(A)
-    squares, W = xp.linalg.eigh(A.T @ A)
-    squares, W = xp.flip(squares)[:r], xp.flip(W, axis=1)[:, :r]
+    squares, W = _leading_eigenvectors(A.T @ A if gram is None else gram, r)
     first, last = float(squares[0]), float(squares[-1])
     if first == 0 or last * max(SHORTCUT, DIRECTIONS / rounding_unit(A)) < first:
         return None
     coefficients = W / xp.sqrt(squares)
     vectors = A @ coefficients
     if last * ORTHONORMAL < first * rounding_unit(A):
-        vectors, triangle = xp.linalg.qr(vectors)
-        coefficients = xp.linalg.solve(triangle.T, coefficients.T).T
+        change = xp.linalg.inv(xp.linalg.cholesky(vectors.T @ vectors)).T  # they are nearly orthonormal: once is enough
+        vectors, coefficients = vectors @ change, coefficients @ change
     return vectors, coefficients
+
+
+def _leading_eigenvectors(gram: Matrix, r: int) -> tuple[Vector, Matrix]:
+    """The largest ``r`` eigenvalues, descending, and their vectors; SciPy can leave out the others."""
+    xp, d = array_namespace(gram), gram.shape[0]
+    if is_numpy_array(gram) and d >= LARGE and r <= d // 4:
+        squares, W = scipy.linalg.eigh(gram, subset_by_index=[d - r, d - 1], check_finite=False)
+    else:
+        squares, W = xp.linalg.eigh(gram)
+    return xp.flip(squares)[:r], xp.flip(W, axis=1)[:, :r]
 
 
 def _by_qr(A: Matrix, r: int, least: float | None) -> tuple[Matrix, Matrix]:

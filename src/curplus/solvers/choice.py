@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from .._registry import Registry
@@ -13,6 +14,8 @@ from .iterative import LSMR, AcceleratedGradient, ConjugateGradient
 from .solver import CoreSolver
 
 __all__ = ["SOLVERS", "Automatic", "FirstConverged"]
+
+MOST_UNKNOWNS = 4900  # of normal equations that are formed: 200 MB
 
 
 @dataclass(frozen=True)
@@ -32,31 +35,57 @@ class FirstConverged:
 
 @dataclass(frozen=True)
 class Automatic:
-    """The solver that suits the number of unknowns and entries, by the first line that fits:
+    """The solver that should take least time for the number of unknowns and entries, by the first line that fits:
 
-    ==========  =====================  ==============================================================
-    unknowns    entries                solver
-    ==========  =====================  ==============================================================
-    up to 400   10^9 / unknowns^2      LeastSquares
-    up to 4900  8 x unknowns or more   NormalEquations
-    up to 4900  fewer                  ConjugateGradient, or NormalEquations if it has not converged
-    more        any                    ConjugateGradient
-    ==========  =====================  ==============================================================
+    ==============  =====================  ==============================================================
+    unknowns        entries                solver
+    ==============  =====================  ==============================================================
+    up to 400       10^9 / unknowns^2      LeastSquares
+    more than 4900  any                    ConjugateGradient
+    any             any                    ConjugateGradient, if it is expected to take less time than
+                                           NormalEquations, which take over where it has not converged
+    any             any                    NormalEquations
+    ==============  =====================  ==============================================================
+
+    Conjugate gradients are expected to take as many steps as on incoherent data, and are given as many as take the time
+    of the normal equations: no choice takes much more than twice the time of the better one.
     """  # noqa: D400
 
-    def choose(self, unknowns: int, n_entries: int) -> CoreSolver:
-        """The solver for a problem of this size."""
+    def choose(self, unknowns: int, n_entries: int, n_hit: int | None = None) -> CoreSolver:
+        """The solver for a problem of this size; ``n_hit`` rows, or columns where they are fewer, have entries."""
         if unknowns <= 400 and n_entries * unknowns**2 <= 10**9:
             return LeastSquares()
-        if unknowns <= 4900 and n_entries >= 8 * unknowns:
+        if unknowns > MOST_UNKNOWNS:
+            return ConjugateGradient()
+        affordable = _affordable_steps(unknowns, n_entries, n_entries if n_hit is None else n_hit)
+        if affordable < _expected_steps(unknowns, n_entries):
             return NormalEquations()
-        if unknowns <= 4900:
-            return FirstConverged((ConjugateGradient(max_iter=300), NormalEquations()))
-        return ConjugateGradient()
+        return FirstConverged((ConjugateGradient(max_iter=affordable), NormalEquations()))
 
     def solve(self, left: Matrix, right: Matrix, entries: Entries) -> Core:
         """Core for the bases ``left`` (n, r1) and ``right`` (m, r2)."""
-        return self.choose(left.shape[1] * right.shape[1], len(entries.i)).solve(left, right, entries)
+        n_entries, side = len(entries.i), min(entries.shape)
+        n_hit = math.ceil(-side * math.expm1(-n_entries / side))
+        return self.choose(left.shape[1] * right.shape[1], n_entries, n_hit).solve(left, right, entries)
+
+
+def _expected_steps(unknowns: int, n_entries: int) -> float:
+    """How many steps conjugate gradients take to rounding, each of which shrinks the error by sqrt(unknowns / entries).
+
+    With hardly more entries than unknowns, the smallest singular value decides, and it takes more.
+    """
+    return 60 / math.log(max(n_entries / unknowns, 1.05))
+
+
+def _affordable_steps(unknowns: int, n_entries: int, n_hit: int) -> int:
+    """How many steps of conjugate gradients take the time of the normal equations.
+
+    Operations on small matrices run at half the speed of those on large ones; those on single entries are ten times
+    slower.
+    """
+    direct = n_hit * unknowns**2 / 2 + unknowns**3 / 3
+    step = 8 * n_hit * unknowns + 40 * n_entries * math.sqrt(unknowns)
+    return math.ceil(direct / step)
 
 
 #: The solvers by name.

@@ -81,7 +81,8 @@ def approximate(
        their intersection agree, or all entries are met exactly, there is no ridge.
     2. Correct the prediction by offsets, and by a small core, fitted to its error at the scattered entries.
     3. Assemble: rows and columns as they were read, the prediction elsewhere; keep the leading ``rank`` directions.
-    4. Refine by alternating least squares, with as many directions as there are entries for.
+    4. Refine by alternating least squares, with as many directions as there are entries for, or fewer where those are
+       not clearly worse, or take the mean with a factor model.
 
     Without rows and columns, and for a table with gaps, steps 1 to 3 are replaced by the better of two models, judged
     by values set aside: a factor model with noise of its own for each column, and offsets with singular values that are
@@ -89,8 +90,8 @@ def approximate(
     leading subspace of the columns is used, and the other factor is fitted to the entries.
 
     Corrections and refinements are kept only if entries that had no part in them are predicted better: by two standard
-    errors, by three for the best of several cores. Where the sampled rows and columns show that there are offsets, any
-    gain is enough for offsets fitted to the entries.
+    errors, by three for the best of several cores, by one for the mean of two models. Where the sampled rows and
+    columns show that there are offsets, any gain is enough for offsets fitted to the entries.
 
     Approximations follow ``observation.symmetry``. Of a symmetric matrix, rows, columns and entries are used in both of
     their places, and the approximation is symmetric to the last bit. Of a PSD matrix it is PSD: from exact columns
@@ -98,7 +99,7 @@ def approximate(
     all columns if no rank is asked for. There, other entries have a say only if those set aside are predicted better by
     two standard errors, and none that were read to choose the columns.
 
-    Cost is :math:`O((n + m) (d_1 + d_2)^2)`, and :math:`O(|\Omega| r^2)` a sweep of refinement.
+    Cost is :math:`O((n + m) (d_1 + d_2)^2 + (d_1 + d_2)^3)`, and :math:`O(|\Omega| r^2)` a sweep of refinement.
 
     Examples
     --------
@@ -161,7 +162,8 @@ class CrossApproximation:
         answer, rank = refinement.approximation, start.rank
         if self.rank is None:
             rank = chosen_rank(sample, self.offsets, start, answer, check if refinement.is_kept else use)
-        answer = symmetric_part(answer, rank.rank, observation.symmetry)
+        if rank.rank < answer.rank or start.skeleton is None or observation.symmetry is not None:
+            answer = symmetric_part(answer, rank.rank, observation.symmetry)
         span = in_span(answer, _lines(observation)) if form == "cur" else None
         answer = answer if span is None else span.approximation
         used = start.used_entries or refinement.is_kept

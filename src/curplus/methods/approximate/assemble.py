@@ -7,28 +7,48 @@ those rows, and a singular value decomposition needs only the right factor, of a
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+import scipy.linalg
 
 from ..._arrays import (
     array_namespace,
     float64,
     index_table,
+    put_rows,
     rounding_unit,
     scatter_rows,
     small_svd,
+    take,
     to_device,
     to_numpy,
 )
-from ..._typing import Matrix
+from ..._typing import FloatArray, Matrix, Vector
 from ...factorization import Basis, Core, Factorization, leading_basis
 from ...observation import Observation
+from .cross import Cross
 from .prediction import Prediction
 from .rank import exact_rank
 
 __all__ = ["assemble", "leading_part", "mean_of"]
 
+MOST_INSIDE = 9.0  # squares of a feature on the sampled rows, relative to the others, beyond which digits are lost
+LEAST_CONDITION = 1e-9  # of inner products, as reciprocal, below which directions are lost
+ORTHONORMAL = 2e-14  # vectors that are not orthonormal to this are made so
 
-def assemble(observation: Observation, prediction: Prediction, rank: int | None = None) -> Factorization:
+
+class _Outside(NamedTuple):
+    """Features outside the sampled rows, in an orthonormal basis ``vectors @ change`` of them, without those rows."""
+
+    vectors: Matrix  # (n, p)
+    change: Matrix  # (p, k)
+    coordinates: Matrix  # (k, p), of the features
+
+
+def assemble(
+    observation: Observation, prediction: Prediction, rank: int | None = None, cross: Cross | None = None
+) -> Factorization:
     """Best approximation of rank ``rank`` of the assembled matrix.
 
     Parameters
@@ -39,32 +59,79 @@ def assemble(observation: Observation, prediction: Prediction, rank: int | None 
         For what was not read; its first features are the sampled columns.
     rank : int, optional
         How many directions to keep; all if left out.
+    cross : Cross, optional
+        The small matrices of the sample, where they are known: they spare a pass through the columns.
 
     Returns
     -------
     Factorization
         Its bases are not made of sampled columns and rows, so it has no C U R form.
     """
-    n, m = observation.shape
-    d1, d2 = observation.n_columns, observation.n_rows
-    xp, features = array_namespace(observation.columns), prediction.features
-    is_sampled_row = to_device(index_table(observation.row_index, n) >= 0, features)
-    is_sampled_column = to_device(index_table(observation.column_index, m) >= 0, features)
-    outside = xp.where(is_sampled_row[:, None], xp.zeros_like(features), features)
-    least = rounding_unit(observation.values)
-    sizes = xp.linalg.vector_norm(outside, axis=0)
-    left = leading_basis(outside / xp.where(sizes > 0, sizes, xp.ones_like(sizes)), least=least).vectors
-    coordinates = float64(left.T @ outside)  # of the features
+    m, (d1, d2) = observation.shape[1], (observation.n_columns, observation.n_rows)
+    xp, least = array_namespace(observation.columns), rounding_unit(observation.values)
+    outside = _by_gram(observation, prediction.features, cross) or _by_basis(observation, prediction.features)
+    is_sampled_column = to_device(index_table(observation.column_index, m) >= 0, prediction.features)
+    coordinates = outside.coordinates
     predicted = (coordinates @ to_device(prediction.mixing, coordinates)) @ prediction.right.T
     read = scatter_rows(coordinates[:, :d1].T, observation.column_index, m).T
     below = xp.where(is_sampled_column[None, :], read, predicted)
-    right = xp.concat([float64(observation.rows), below]).T  # (m, d2 + width of left)
+    right = xp.concat([float64(observation.rows), below]).T  # (m, d2 + width of the basis)
     V = leading_basis(right, rank, least=least).vectors
     P, s, Qt = small_svd(right.T @ V)
     kept = exact_rank(to_numpy(s), least)
     P, s, Qt = P[:, :kept], s[:kept], Qt[:kept, :]
-    U = float64(left) @ P[d2:, :] + scatter_rows(P[:d2, :], observation.row_index, n)
-    return Factorization(Basis(U), Core(_diagonal(s), "approximate"), Basis(V @ Qt.T))
+    U = put_rows(outside.vectors @ (outside.change @ P[d2:, :]), observation.row_index, P[:d2, :])
+    return _orthonormal(U, s, V @ Qt.T)
+
+
+def _by_basis(observation: Observation, features: Matrix) -> _Outside:
+    """With an orthonormal basis, at any condition of the features."""
+    xp = array_namespace(features)
+    is_sampled_row = to_device(index_table(observation.row_index, observation.shape[0]) >= 0, features)
+    outside = xp.where(is_sampled_row[:, None], xp.zeros_like(features), features)
+    sizes = xp.linalg.vector_norm(outside, axis=0)
+    scaled = outside / xp.where(sizes > 0, sizes, xp.ones_like(sizes))
+    left = float64(leading_basis(scaled, least=rounding_unit(observation.values)).vectors)
+    return _Outside(left, to_device(np.eye(left.shape[1]), left), left.T @ outside)
+
+
+def _by_gram(observation: Observation, features: Matrix, cross: Cross | None) -> _Outside | None:
+    """By the triangle of their inner products, which are known; None where that would lose digits."""
+    if cross is None:
+        return None
+    inside = to_numpy(take(features, observation.row_index, axis=0))
+    gram = _gram_outside(features, inside, cross)
+    squares = gram.diagonal()
+    if np.any(squares * MOST_INSIDE <= np.sum(inside**2, axis=0)) or not np.all(squares > 0):
+        return None
+    sizes = np.sqrt(squares)
+    scaled = gram / np.outer(sizes, sizes)
+    triangle, failed = scipy.linalg.lapack.dpotrf(scaled, clean=True)  # upper: scaled == triangle.T @ triangle
+    if failed or scipy.linalg.lapack.dpocon(triangle, np.linalg.norm(scaled, 1))[0] < LEAST_CONDITION:
+        return None
+    change = scipy.linalg.solve_triangular(triangle, np.eye(len(sizes))) / sizes[:, None]
+    return _Outside(features, to_device(change, features), to_device(triangle * sizes, features))
+
+
+def _gram_outside(features: Matrix, inside: FloatArray, cross: Cross) -> FloatArray:
+    """Inner products of the features without the rows ``inside``; those of the sampled columns are known."""
+    d1 = cross.W.shape[1]
+    gram = np.empty((inside.shape[1], inside.shape[1]))
+    gram[:d1, :d1] = cross.column_gram[:-1, :-1]
+    if inside.shape[1] > d1:
+        gram[:, d1:] = to_numpy(features.T @ features[:, d1:]) - inside.T @ inside[:, d1:]
+        gram[d1:, :] = gram[:, d1:].T
+    return gram
+
+
+def _orthonormal(U: Matrix, s: Vector, V: Matrix) -> Factorization:
+    """The product ``U @ diag(s) @ V.T`` of vectors that are orthonormal, those of U nearly."""
+    gram = to_numpy(U.T @ U)
+    if np.abs(gram - np.eye(len(gram))).max(initial=0.0) > ORTHONORMAL:
+        root = np.linalg.cholesky(gram)
+        P, s, Qt = small_svd(to_device(root.T * to_numpy(s), U))
+        U, V = U @ to_device(np.linalg.solve(root.T, to_numpy(P)), U), V @ Qt.T
+    return Factorization(Basis(U), Core(_diagonal(s), "approximate"), Basis(V))
 
 
 def leading_part(left: Matrix, right: Matrix, rank: int) -> Factorization:

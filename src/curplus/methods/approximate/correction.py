@@ -8,6 +8,8 @@ Entries set aside decide which ridge, and whether to correct at all.
 from __future__ import annotations
 
 import math
+from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,21 +18,46 @@ from ..._typing import IndexVector, Matrix, Vector
 from ...factorization import leading_basis
 from ...observation import Entries, Observation
 from ...solvers.equations import entry_equations
+from .cross import Cross
 from .evidence import FEWEST, KEPT_OF_SEVERAL, best_gain
-from .factors import Factors
+from .offsets import Offsets
 from .prediction import Prediction
 
-__all__ = ["corrected", "error_at"]
+__all__ = ["Errors", "corrected", "errors_at", "on_host"]
 
 WIDEST = 20  # most directions on each side: 400 unknowns
 ROUNDING = 1e-12  # a prediction this good is left alone
 CORRECTION_RIDGES = (0.01, 0.1, 1.0)
 
 
+class Errors(NamedTuple):
+    """The error of a prediction at some entries."""
+
+    fit: Entries  # that changes are fitted to
+    aside: Entries  # and that decide
+
+    def minus(self, offsets: Offsets, like: Matrix) -> Errors:
+        """What is left after some offsets of rows and columns."""
+        return Errors(*(x.with_values(x.values - to_device(offsets.at(x.i, x.j), like)) for x in self))
+
+
+def errors_at(observation: Observation, prediction: Prediction, use: IndexVector, check: IndexVector) -> Errors:
+    """The errors of a prediction, at entries to fit and at others."""
+    at = observation.entries.take(np.concatenate([use, check]))
+    at = at.with_values(float64(at.values) - prediction.at(at.i, at.j))
+    places = np.arange(len(at))
+    return Errors(at.take(places[: len(use)]), at.take(places[len(use) :]))
+
+
+def on_host(error: Entries) -> Entries:
+    """The same with values in NumPy, and the weights that a fit gives them."""
+    return Entries(error.shape, error.i, error.j, to_numpy(error.values), weights=error.fit_weights)
+
+
 def corrected(
-    observation: Observation, prediction: Prediction, use: IndexVector, check: IndexVector
+    observation: Observation, prediction: Prediction, errors: Errors, cross: Cross | None = None
 ) -> tuple[Prediction, float]:
-    """A better prediction, if the entries ``check`` agree that it is one.
+    """A better prediction, if the entries set aside agree that it is one.
 
     Parameters
     ----------
@@ -38,44 +65,44 @@ def corrected(
         Columns, rows and entries.
     prediction : Prediction
         Its first features are the sampled columns.
-    use, check : arrays
-        Which entries to fit, and which decide.
+    errors : Errors
+        Its errors, at entries to fit and at others.
+    cross : Cross, optional
+        The small matrices of the sample, where they are known.
 
     Returns
     -------
     Prediction
         The corrected one, or ``prediction`` itself.
     float
-        By how many standard errors the entries ``check`` are predicted better; nan if there are too few entries to try.
+        By how many standard errors the entries set aside are predicted better; nan if there are too few to try.
     """
-    width = min(WIDEST, observation.n_columns, observation.n_rows, math.isqrt(len(use) // 8))
-    if width == 0 or len(use) < FEWEST:
+    error, aside = errors
+    width = min(WIDEST, observation.n_columns, observation.n_rows, math.isqrt(len(error) // 8))
+    if width == 0 or len(error) < FEWEST:
         return prediction, math.nan
-    left, right = leading_basis(observation.columns, width), leading_basis(observation.rows.T, width)
+    grams = (None, None) if cross is None else (cross.whole_column_gram, cross.T.whole_column_gram)
+    left, right = (
+        leading_basis(float64(x), width, gram=None if gram is None else to_device(gram, x))
+        for x, gram in zip((observation.columns, observation.rows.T), grams, strict=True)
+    )
     if left.rank == 0 or right.rank == 0:
         return prediction, math.nan
-    factors = prediction.factors
-    error, aside = (error_at(observation, factors, which) for which in (use, check))
     if largest(error.values) <= ROUNDING * observation.magnitude:
         return prediction, 0.0
 
+    cores_for = cache(lambda some: ridge_cores(left.vectors, right.vectors, some))
+
     def predicted(fit: Entries, at: Entries) -> list[Vector]:
-        cores = ridge_cores(left.vectors, right.vectors, fit)
-        return [_core_at(left.vectors, Z, right.vectors, at) for Z in cores]
+        return [_core_at(left.vectors, Z, right.vectors, at) for Z in cores_for(fit)]
 
     gain = best_gain(error, aside, predicted)
     if not gain.standard_errors > KEPT_OF_SEVERAL:
         return prediction, gain.standard_errors
-    core = ridge_cores(left.vectors, right.vectors, error)[gain.which]
+    core = cores_for(error)[gain.which]
     mixing = np.zeros((prediction.features.shape[1], right.rank))
     mixing[: observation.n_columns] = to_numpy(float64(left.coefficients)) @ to_numpy(float64(core))
     return prediction.plus(prediction.features[:, :0], mixing, float64(right.vectors)), gain.standard_errors
-
-
-def error_at(observation: Observation, factors: Factors, which: IndexVector) -> Entries:
-    """The error of a prediction at some entries."""
-    at = observation.entries.take(which)
-    return at.with_values(float64(at.values) - factors.at(at.i, at.j))
 
 
 def ridge_cores(left: Matrix, right: Matrix, error: Entries) -> list[Matrix]:

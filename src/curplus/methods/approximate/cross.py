@@ -11,11 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._arrays import array_namespace, float64, take, to_numpy
-from ..._typing import FloatArray, IndexVector, Matrix
+from ..._arrays import array_namespace, float64, take, to_device, to_numpy
+from ..._typing import FloatArray, Matrix
 from ...observation import Observation
 
 __all__ = ["Cross", "Means", "cross_of"]
+
+CANCELLED = 1e-6  # of the squares left without means, below which they are summed up anew
 
 
 class Means(NamedTuple):
@@ -38,6 +40,12 @@ class Cross(NamedTuple):
     unread_columns: float
 
     @property
+    def whole_column_gram(self) -> FloatArray:
+        """Inner products of the columns, all of them, shape (d1, d1)."""
+        gram: FloatArray = self.column_gram[:-1, :-1] + self.W.T @ self.W
+        return gram
+
+    @property
     def T(self) -> Cross:
         """The same for the transposed matrix."""
         return Cross(
@@ -56,35 +64,44 @@ def cross_of(observation: Observation) -> Cross:
     n, m = observation.shape
     C, Rt = float64(observation.columns), float64(observation.rows).T
     d1, d2 = observation.n_columns, observation.n_rows
+    W = to_numpy(take(Rt, observation.column_index, axis=0)).T
+    row_gram, column_gram = _gram(Rt), _gram(C)
     return Cross(
-        to_numpy(take(Rt, observation.column_index, axis=0)).T,
-        _gram_outside(Rt, observation.column_index),
-        _gram_outside(C, observation.row_index),
-        _means(C),
-        _means(Rt),
+        W,
+        _without(row_gram, W.T),
+        _without(column_gram, W),
+        _means(C, column_gram),
+        _means(Rt, row_gram),
         (n - d2) / d2,
         (m - d1) / d1,
     )
 
 
-def _gram_outside(x: Matrix, index: IndexVector) -> FloatArray:
-    """Inner products of the columns of ``x`` and of ones, without the rows ``index``."""
+def _gram(x: Matrix) -> FloatArray:
+    """Inner products of the columns of ``x`` and of ones."""
     xp = array_namespace(x)
-    inside = to_numpy(take(x, index, axis=0))
     gram = np.empty((x.shape[1] + 1, x.shape[1] + 1))
-    gram[:-1, :-1] = to_numpy(x.T @ x) - inside.T @ inside
-    gram[-1, :-1] = gram[:-1, -1] = to_numpy(xp.sum(x, axis=0)) - inside.sum(axis=0)
-    gram[-1, -1] = x.shape[0] - len(index)
+    gram[:-1, :-1] = to_numpy(x.T @ x)
+    gram[-1, :-1] = gram[:-1, -1] = to_numpy(xp.sum(x, axis=0))
+    gram[-1, -1] = x.shape[0]
     return gram
 
 
-def _means(x: Matrix) -> Means:
-    """The means of the rows of ``x``, from the inner products of its centred columns."""
+def _without(gram: FloatArray, inside: FloatArray) -> FloatArray:
+    """The inner products without some rows."""
+    inside = np.column_stack([inside, np.ones(len(inside))])
+    return gram - inside.T @ inside
+
+
+def _means(x: Matrix, gram: FloatArray) -> Means:
+    """The means of the rows of ``x``, from the inner products of its columns without their means."""
     n, d = x.shape
-    by_column = array_namespace(x).mean(x, axis=0)
-    centred = x - by_column
-    gram = to_numpy(centred.T @ centred)
-    total, of_means = float(np.trace(gram)), float(gram.sum()) / d
+    by_column = gram[-1, :-1] / n
+    centred = gram[:-1, :-1] - n * np.outer(by_column, by_column)
+    if np.trace(centred) < CANCELLED * np.trace(gram[:-1, :-1]):
+        deviations = x - to_device(by_column, x)
+        centred = to_numpy(deviations.T @ deviations)
+    total, of_means = float(np.trace(centred)), float(centred.sum()) / d
     variance = of_means / d / max(n - 1, 1)
     interaction = max(total - of_means, 0.0) / ((n - 1) * (d - 1)) if n > 1 and d > 1 else np.nan
-    return Means(float(to_numpy(by_column).mean()), variance, interaction)
+    return Means(float(by_column.mean()), variance, interaction)

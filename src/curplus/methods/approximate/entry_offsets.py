@@ -2,51 +2,52 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
-from ..._arrays import array_namespace, to_device, to_numpy
-from ..._typing import IndexVector
-from ...observation import Entries, Observation
-from .correction import error_at
+from ..._arrays import array_namespace, to_device
+from ...observation import Observation
+from .correction import Errors, on_host
 from .evidence import KEPT, best_gain
 from .offsets import Offsets, additive_model
 from .prediction import Prediction
+from .skeleton import RELIABLE
 
 __all__ = ["kept_above", "with_entry_offsets"]
 
 STEPS = 30  # to find the variances
-RELIABLE = 0.3  # share of the variance of means that is not chance, above which there are offsets
 
 
 def with_entry_offsets(
     observation: Observation,
     prediction: Prediction,
-    use: IndexVector,
-    check: IndexVector,
+    errors: Errors,
     *,
     has_constant: bool,
     reliability: float = 0.0,
-) -> tuple[Prediction, float]:
-    """The prediction, and by how many standard errors offsets fitted to its error at the entries do better.
+) -> tuple[Prediction, Errors, float]:
+    """The prediction, its errors, and by how many standard errors offsets fitted to them do better.
 
     They are added if that is more than two; or more than zero, where the sampled rows and columns show that there are
     offsets (``reliability``). If ``has_constant``, the feature after the sampled columns is the constant.
     """
-    factors = prediction.factors
-    error, aside = (_on_host(error_at(observation, factors, which)) for which in (use, check))
-    gain = best_gain(error, aside, lambda fit, at: [additive_model(fit, STEPS).at(at.i, at.j)])
+    fit, aside = (on_host(part) for part in errors)
+    fitted = cache(lambda some: additive_model(some, STEPS))
+    gain = best_gain(fit, aside, lambda some, at: [fitted(some).at(at.i, at.j)])
     if not gain.standard_errors > kept_above(reliability):
-        return prediction, gain.standard_errors
-    return _plus(prediction, additive_model(error, STEPS), observation.n_columns, has_constant), gain.standard_errors
+        return prediction, errors, gain.standard_errors
+    offsets = fitted(fit)
+    return (
+        _plus(prediction, offsets, observation.n_columns, has_constant),
+        errors.minus(offsets, prediction.features),
+        gain.standard_errors,
+    )
 
 
 def kept_above(reliability: float) -> float:
     """How many standard errors offsets must bring: none where rows and columns show that there are some."""
     return 0.0 if reliability > RELIABLE else KEPT
-
-
-def _on_host(error: Entries) -> Entries:
-    return Entries(error.shape, error.i, error.j, to_numpy(error.values), weights=error.fit_weights)
 
 
 def _plus(prediction: Prediction, offsets: Offsets, n_columns: int, has_constant: bool) -> Prediction:

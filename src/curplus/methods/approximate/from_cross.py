@@ -8,7 +8,7 @@ from ..._typing import IndexVector
 from ...factorization import Factorization
 from ...observation import Observation
 from .assemble import assemble
-from .correction import corrected
+from .correction import corrected, errors_at
 from .entry_offsets import with_entry_offsets
 from .evidence import FEWEST
 from .rank import RankChoice, choose_rank
@@ -27,14 +27,15 @@ def from_rows_and_columns(
     skeleton = ridge_skeleton(sample, suggested.rank, use, offsets)
     prediction = plain = skeleton.prediction(sample)
     offsets_z = correction_z = math.nan
-    if not skeleton.is_exact:
+    if not skeleton.is_exact and max(len(use), len(check)) >= FEWEST:
+        errors = errors_at(sample, prediction, use, check)
         if offsets is not False:
             has_constant, reliability = skeleton.guess == "offsets", skeleton.reliability
-            prediction, offsets_z = with_entry_offsets(
-                sample, prediction, use, check, has_constant=has_constant, reliability=reliability
+            prediction, errors, offsets_z = with_entry_offsets(
+                sample, prediction, errors, has_constant=has_constant, reliability=reliability
             )
-        prediction, correction_z = corrected(sample, prediction, use, check)
-    answer = assemble(sample, prediction, rank)
+        prediction, correction_z = corrected(sample, prediction, errors, skeleton.cross)
+    answer = assemble(sample, prediction, rank, skeleton.cross)
     if rank is None and skeleton.is_exact:
         suggested = RankChoice(answer.rank, "the sampled {axis} have no more independent directions", "columns")
     used = prediction is not plain or skeleton.asked_entries

@@ -12,40 +12,72 @@ where :math:`o_i` is by how much the first guess for the row contains the row it
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from ..._typing import FloatArray
 
-__all__ = ["CUT", "RIDGES", "left_out_squares", "most_cautious"]
+__all__ = ["CUT", "RIDGES", "LeftOut", "Svd", "most_cautious", "svd_of"]
 
 CUT = 1e-12  # singular values of the intersection below this fraction of the largest are rounding
 RIDGES = np.concatenate(  # relative to the largest squared singular value
     [[0.0], np.logspace(-20, -11, 10), np.logspace(-10, 4, 57)]
 )
+MANY = 300  # rows, of which half as many tell the error to a tenth; all of them would cost more than all the rest
 LEAST_FREE = 1e-9  # a row that is no more free than this is not predicted by the others
 
 
-def left_out_squares(W: FloatArray, gram: FloatArray, own: FloatArray) -> FloatArray:
-    """Squared error of each row when it is left out, for each of the ridges, shape (len(RIDGES), d)."""
-    a, s, _ = np.linalg.svd(W, full_matrices=False)
-    kept = s > CUT * s.max(initial=0.0)
-    a, s = a[:, kept], s[kept]
-    projected = a.T @ gram
-    inner = projected @ a
-    rest = gram - a @ projected
-    outside = np.diagonal(rest) - np.sum((rest @ a) * a, axis=1)
-    between = projected.T - a @ inner
-    free = 1 - own - np.sum(a**2, axis=1)
-    squares = np.empty((len(RIDGES), len(W)))
-    for k, ridge in enumerate(RIDGES * s.max(initial=0.0) ** 2):
-        g = ridge / (s**2 + ridge)
-        held = a * g
-        errors = outside + 2 * np.sum(between * held, axis=1) + np.sum((held @ inner) * held, axis=1)
-        freedom = free + a**2 @ g
-        squares[k] = math.inf
-        np.divide(errors.clip(min=0), freedom**2, out=squares[k], where=freedom > LEAST_FREE)
-    return squares
+class Svd(NamedTuple):
+    """The singular value decomposition of the intersection."""
+
+    a: FloatArray  # (d2, k)
+    s: FloatArray  # (k,), descending
+    bt: FloatArray  # (k, d1)
+
+    @property
+    def T(self) -> Svd:
+        """That of the transposed matrix."""
+        return Svd(self.bt.T, self.s, self.a.T)
+
+    def above(self, fraction: float) -> Svd:
+        """The singular values above this fraction of the largest, with their vectors."""
+        k = int(np.count_nonzero(self.s > fraction * self.s.max(initial=0.0)))
+        return Svd(self.a[:, :k], self.s[:k], self.bt[:k])
+
+
+def svd_of(W: FloatArray) -> Svd:
+    """The singular value decomposition of a matrix."""
+    return Svd(*np.linalg.svd(W, full_matrices=False))
+
+
+class LeftOut:
+    """Rows that are left out, of which any number of ridges can be asked; of many rows some stand for the others."""
+
+    def __init__(self, svd: Svd, gram: FloatArray, own: FloatArray) -> None:
+        a, self._s, _ = svd.above(CUT)
+        count = len(a) if len(a) <= MANY else MANY // 2
+        chosen = np.linspace(0, len(a) - 1, count).astype(np.int64)
+        self._a, self._stands_for = a[chosen], len(a) / count
+        projected = a.T @ gram
+        self._inner = projected @ a
+        rest = gram[chosen] - self._a @ projected
+        self._outside = rest[np.arange(count), chosen] - np.sum((rest @ a) * self._a, axis=1)
+        self._between = (projected.T[chosen] - self._a @ self._inner) * self._a
+        self._free = (1 - own)[chosen] - np.sum(self._a**2, axis=1)
+
+    def squares(self, ridges: FloatArray = RIDGES) -> FloatArray:
+        """Squared error of each row when it is left out, for each of the ridges, shape (len(ridges), rows)."""
+        g = ridges[:, None] * self._s.max(initial=0.0) ** 2
+        g = g / (self._s**2 + g)
+        errors = self._outside + 2 * g @ self._between.T
+        for k in range(len(ridges)):
+            held = self._a * g[k]
+            errors[k] += np.vecdot(held @ self._inner, held)
+        freedom = self._free + g @ (self._a**2).T
+        squares = np.full(errors.shape, math.inf)
+        np.divide(errors.clip(min=0), freedom**2, out=squares, where=freedom > LEAST_FREE)
+        return squares * self._stands_for
 
 
 def most_cautious(errors: FloatArray, rounding: float) -> int:

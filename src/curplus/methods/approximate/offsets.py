@@ -57,20 +57,20 @@ def additive_model(entries: Entries, most_steps: int = MOST_STEPS) -> Offsets:
         _Side(entries.j, entries.shape[1], weights, variance),
     ]
     if variance == 0:
-        return Offsets(constant, sides[0].offsets, sides[1].offsets, 0.0)
+        return Offsets(constant, sides[0].of_all(), sides[1].of_all(), 0.0)
     floor, noise, total = NEGLIGIBLE * variance, variance / 3, float(np.sum(weights))
     for _ in range(most_steps):
         before = (noise, *(side.variance for side in sides))
         for side, other in (sides, sides[::-1]):
-            constant += side.update(values - constant - other.offsets[other.index], noise, floor)
-        rest = values - sides[0].offsets[entries.i] - sides[1].offsets[entries.j]
+            constant += side.update(values - constant - other.at_entries(), noise, floor)
+        rest = values - sides[0].at_entries() - sides[1].at_entries()
         constant = float(np.average(rest, weights=weights))
         freedom = max(total - sides[0].freedom - sides[1].freedom, total / 10)
         noise = max(float(np.sum(weights * (rest - constant) ** 2)) / freedom, floor)
         now = (noise, *(side.variance for side in sides))
         if all(abs(a / b - 1) < STEADY for a, b in zip(now, before, strict=True)):
             break
-    return Offsets(constant, sides[0].offsets, sides[1].offsets, noise)
+    return Offsets(constant, sides[0].of_all(), sides[1].of_all(), noise)
 
 
 def no_offsets(entries: Entries) -> Offsets:
@@ -90,22 +90,33 @@ def offsets_of(approximation: Factorization) -> Offsets:
 
 
 class _Side:
-    """The offsets of the rows, or of the columns."""
+    """The offsets of the rows that have entries, or of the columns."""
 
     def __init__(self, index: IndexVector, size: int, weights: FloatArray, variance: float) -> None:
-        self.index, self._weights = index, weights
-        self._known = np.bincount(index, weights, size)  # how much is known of each
-        self.offsets: FloatArray = np.zeros(size)
+        self._hit = np.zeros(size, dtype=bool)
+        self._hit[index] = True
+        self._index, self._weights = (np.cumsum(self._hit) - 1)[index], weights
+        self._known = np.bincount(self._index, weights)  # how much is known of each
+        self._offsets: FloatArray = np.zeros(len(self._known))
         self.variance, self.freedom = variance / 3, 0.0
+
+    def at_entries(self) -> FloatArray:
+        """The offset at each entry."""
+        offsets: FloatArray = self._offsets[self._index]
+        return offsets
+
+    def of_all(self) -> FloatArray:
+        """The offsets of all rows: zero for those without entries."""
+        offsets = np.zeros(len(self._hit))
+        offsets[self._hit] = self._offsets
+        return offsets
 
     def update(self, residuals: FloatArray, noise: float, floor: float) -> float:
         """Offsets for the residuals of the other side, and their variance; returns their mean, part of the constant."""
-        ridge = noise / self.variance
-        self.offsets = np.bincount(self.index, self._weights * residuals, len(self.offsets)) / (self._known + ridge)
-        spread = noise / (self._known + ridge)  # what is not known of each offset
-        self.freedom = float(np.sum(self._known / (self._known + ridge)))
-        is_known = self._known > 0
-        mean = float(np.mean(self.offsets[is_known]))  # zero at the optimum
-        self.offsets[is_known] -= mean
-        self.variance = max(float(np.mean((self.offsets**2 + spread)[is_known])), floor)
+        known = self._known + noise / self.variance
+        self._offsets = np.bincount(self._index, self._weights * residuals) / known
+        self.freedom = float(np.sum(self._known / known))
+        mean = float(np.mean(self._offsets))  # zero at the optimum
+        self._offsets -= mean
+        self.variance = max(float(np.mean(self._offsets**2 + noise / known)), floor)  # and what is not known of each
         return mean

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._arrays import array_namespace, to_device
-from ..._typing import FloatArray, Matrix
+from ..._arrays import array_namespace, take, to_device
+from ..._typing import FloatArray, IndexVector, Matrix, Vector
 from .factors import Factors
 
 __all__ = ["Prediction"]
@@ -20,17 +20,21 @@ class Prediction(NamedTuple):
     mixing: FloatArray  # (p, k), on the host
     right: Matrix  # (m, k)
 
-    @property
-    def factors(self) -> Factors:
-        """The same as two tall factors."""
-        return Factors(self.features @ to_device(self.mixing, self.features), self.right)
+    def at(self, i: IndexVector, j: IndexVector) -> Vector:
+        """Values at ``(i[t], j[t])``; features are mixed for the rows that are asked for, or for all columns."""
+        hit = np.zeros(self.features.shape[0], dtype=bool)
+        hit[i] = True
+        mixing, rows = to_device(self.mixing, self.features), np.flatnonzero(hit)
+        if len(rows) > 2 * self.right.shape[0]:
+            return Factors(self.features, self.right @ mixing.T).at(i, j)
+        return Factors(take(self.features, rows, axis=0) @ mixing, self.right).at((np.cumsum(hit) - 1)[i], j)
 
     def plus(self, features: Matrix, mixing: FloatArray, right: Matrix) -> Prediction:
         """With ``[all features, features] @ mixing @ right.T`` added; ``mixing`` has a row for each of them."""
         xp = array_namespace(self.features)
         old = np.vstack([self.mixing, np.zeros((features.shape[1], self.mixing.shape[1]))])
         return Prediction(
-            xp.concat([self.features, features], axis=1),
+            xp.concat([self.features, features], axis=1) if features.shape[1] else self.features,
             np.hstack([old, mixing]),
             xp.concat([self.right, right], axis=1),
         )

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._arrays import array_namespace, float64
-from ..._typing import IndexVector
+from ..._typing import IndexVector, Vector
 from ...evaluation.residual import Residual
 from ...factorization import Factorization
 from ...observation import Observation
@@ -24,6 +24,10 @@ from .rank_evidence import rank_for_entries
 from .start import Start
 
 __all__ = ["Refinement", "refined"]
+
+
+MEAN = "the mean with a factor model"
+KEPT_MEAN = 1.0  # standard errors: the entries have no part in it, and a mean errs by less than the worse of two
 
 
 class Refinement(NamedTuple):
@@ -42,10 +46,10 @@ class Refinement(NamedTuple):
 def refined(begin: Start, sample: Observation, use: IndexVector, check: IndexVector) -> Refinement:
     """The refined approximation, or the start.
 
-    Two ranks are tried: as many directions as the entries have values for, around zero, and as many as predict, around
-    the offsets. With sampled rows and columns and enough entries, so is a factor model of all values, and its mean with
-    the start; and rows and columns are put back as they were read. What is kept must predict entries set aside better
-    by two standard errors, and what was read and the rest together as well.
+    Several ranks are tried: as many directions as the entries have values for, around zero, and fewer, around the
+    offsets. With sampled rows and columns and enough entries, so is a factor model of all values, and its mean with
+    the start; and where one helps, rows and columns are put back as they were read. What is kept must predict entries
+    set aside better by two standard errors, the mean by one, and what was read and the rest together as well.
     """
     start = begin.approximation
     supported = min(start.rank, 2 * len(use) // sum(sample.shape))
@@ -53,15 +57,41 @@ def refined(begin: Start, sample: Observation, use: IndexVector, check: IndexVec
         return Refinement(start)
     at, weights = sample.entries.take(check), sample.entries.fit_weights[check]
     before = squared_errors(start, at)
-    tried, least = [], _estimated_error(start, sample, float(np.average(before, weights=weights)))
-    best = Refinement(start)
+    z, kept = [], []
+    least = _estimated_error(start, sample, float(np.average(before, weights=weights)))
+    has_lines = bool(sample.n_columns and sample.n_rows)
     for by, candidate in _candidates(begin, sample, supported, use, check):
-        after = squared_errors(candidate, at)
-        tried.append(standard_errors(before, after, weights))
-        total = _estimated_error(candidate, sample, float(np.average(after, weights=weights)))
-        if tried[-1] > KEPT and total < least:
-            best, least = Refinement(candidate, tried[-1], by), total
-    return best if best.is_kept else Refinement(start, max(tried))
+        for with_lines in (False, True) if has_lines else (False,):
+            answer = _with_lines(candidate, sample, start) if with_lines else candidate
+            after = squared_errors(answer, at)
+            z.append(standard_errors(before, after, weights))
+            if z[-1] > (KEPT_MEAN if by == MEAN else KEPT):
+                total = _estimated_error(answer, sample, float(np.average(after, weights=weights)))
+                kept += [_Kept(Refinement(answer, z[-1], by), candidate.rank, total, after)] if total < least else []
+            if not z[-1] > 0:  # what was read would not help
+                break
+    return _cautious(kept, weights).refinement if kept else Refinement(start, max(z))
+
+
+class _Kept(NamedTuple):
+    """A refinement that is better than the start."""
+
+    refinement: Refinement
+    rank: int  # of the fit
+    total: float  # estimated sum of squared errors
+    squares: Vector  # squared errors at the entries set aside
+
+
+def _cautious(kept: list[_Kept], weights: Vector) -> _Kept:
+    """The best, or the best of the least rank at which the entries are not predicted clearly worse.
+
+    Not clearly: by less than a standard error of the difference. The entries have a part in every fit, which stops
+    where it predicts them best, and the more directions it has, the better it can please them.
+    """
+    best = min(kept, key=lambda one: one.total)
+    close = [one for one in kept if standard_errors(one.squares, best.squares, weights) < 1]
+    least = min(one.rank for one in close)
+    return min((one for one in close if one.rank == least), key=lambda one: one.total)
 
 
 def _candidates(
@@ -71,18 +101,14 @@ def _candidates(
     start = begin.approximation
     predictive = min(supported, rank_for_entries(start, sample.entries.take(use)))
     offsets = offsets_of(start) if begin.offsets_to_refine_around else None
-    found = [("alternating least squares", _alternated(start, supported, None, sample, use, check))]
-    if predictive < supported or offsets is not None:
-        found.append(("alternating least squares", _alternated(start, predictive, offsets, sample, use, check)))
-    if not (sample.n_columns and sample.n_rows):
-        yield from found
-        return
-    if affordable(sample) and len(use) >= sum(sample.shape):
+    yield "alternating least squares", _alternated(start, supported, None, sample, use, check)
+    for rank in sorted({predictive, supported // 2, supported // 4} - {0}):
+        if rank < supported or offsets is not None:
+            yield "alternating least squares", _alternated(start, rank, offsets, sample, use, check)
+    if sample.n_columns and sample.n_rows and affordable(sample) and len(use) >= sum(sample.shape):
         model = by_factor_model(known_table(sample, use), sample, start.rank).approximation
-        found += [("a factor model", model), ("the mean with a factor model", mean_of(model, start))]
-    for by, answer in found:
-        yield by, answer
-        yield by, _with_lines(answer, sample, start.rank)
+        yield "a factor model", model
+        yield MEAN, mean_of(model, start)
 
 
 def _alternated(
@@ -96,12 +122,12 @@ def _alternated(
     return alternate(start.truncate(rank), sample, use=use, check=check, offsets=offsets)
 
 
-def _with_lines(answer: Factorization, sample: Observation, rank: int) -> Factorization:
-    """The answer where nothing was read, rows and columns as they were read, cut to a rank."""
+def _with_lines(answer: Factorization, sample: Observation, start: Factorization) -> Factorization:
+    """The answer where nothing was read, rows and columns as they were read, cut to the rank of the start."""
     d1, k = sample.n_columns, answer.rank
     features = array_namespace(sample.columns).concat([float64(sample.columns), answer.left.vectors], axis=1)
     mixing = np.vstack([np.zeros((d1, k)), np.eye(k)])
-    return assemble(sample, Prediction(features, mixing, answer.right.vectors @ answer.core.Z.T), rank)
+    return assemble(sample, Prediction(features, mixing, answer.right.vectors @ answer.core.Z.T), start.rank)
 
 
 def _estimated_error(answer: Factorization, sample: Observation, mean_square: float) -> float:

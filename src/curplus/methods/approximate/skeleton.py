@@ -16,22 +16,24 @@ import numpy as np
 
 from ..._arrays import array_namespace, float64, rounding_unit, to_device
 from ..._typing import FloatArray, IndexVector
-from ...evaluation.effective_sample import effective_sample_size
 from ...observation import Observation
 from .cross import Cross, cross_of
 from .entry_lines import EntryLines, entry_lines, some_of
 from .evidence import FEWEST
 from .first_guess import FirstGuess, offset_guess, sum_guess, zero_guess
-from .leave_out import RIDGES, left_out_squares, most_cautious
+from .leave_out import Svd, svd_of
 from .prediction import Prediction
 from .rank import exact_rank, singular_values
+from .ridge import RidgeChoice, ridge_for
 
-__all__ = ["Skeleton", "ridge_skeleton"]
+__all__ = ["RELIABLE", "Skeleton", "ridge_skeleton"]
 
 SAFE_CONDITION = 1e8  # of an intersection that is inverted as it is, where nothing can check it
 MOST_GROWTH = 10.0  # beyond it, mean square of a prediction, relative to what was read
 CONFIRMING = 1000  # entries that confirm an exact prediction
 FEW_LINES, MOST_JUDGES = 20, 5000  # with fewer rows and columns, as many entries help to choose
+RELIABLE = 0.3  # share of the variance of means that is not chance, above which there are offsets
+MOST_COMPARED = 300  # rows and columns by which first guesses are compared
 
 
 class Skeleton(NamedTuple):
@@ -47,6 +49,7 @@ class Skeleton(NamedTuple):
     asked_entries: bool = False  # whether entries had a part in it
     reliability: float = 0.0  # of offsets that are the first guess: the share of their variance that is not chance
     is_exact: bool = False  # whether the ranks, or all the entries, say that it is exact
+    cross: Cross | None = None  # the small matrices that it was made of
 
     def prediction(self, observation: Observation) -> Prediction:
         """The prediction, on the device of the sample."""
@@ -81,8 +84,9 @@ def ridge_skeleton(observation: Observation, rank: int, use: IndexVector, offset
     chosen.
     """
     cross = cross_of(observation)
-    plain = _plain_inverse(cross)
-    if _ranks_agree(observation, cross) or _is_exact(plain, observation, use):
+    svd = svd_of(cross.W)
+    plain = _skeleton(zero_guess(cross), svd, 0.0)._replace(cross=cross)
+    if _ranks_agree(observation, cross, svd.s) or _is_exact(plain, observation, use):
         return plain._replace(is_exact=True)
     can_leave_out = max(observation.n_rows, observation.n_columns) > rank
     if not can_leave_out and (not len(use) or max(cross.W.shape) < 2):
@@ -90,9 +94,39 @@ def ridge_skeleton(observation: Observation, rank: int, use: IndexVector, offset
     rank = rank if can_leave_out else 1
     uniform = observation.design.columns == observation.design.rows == "uniform"
     judges = _judges(observation, use)
-    candidates = [_shrunk(guess, cross, rank, uniform, judges) for guess in _guesses(cross, uniform, offsets)]
-    best = min(candidates, key=lambda skeleton: skeleton.score)
-    return best._replace(asked_entries=judges is not None)
+    guesses = _guesses(cross, uniform, offsets)
+    if len(guesses) > 1 and max(cross.W.shape) > MOST_COMPARED:
+        some = ridge_skeleton(_part(observation), min(rank, MOST_COMPARED - 1), use[:0], offsets)
+        guesses = [guess for guess in guesses if guess.name == some.guess]
+    found = [ridge_for(guess, cross, svd, rank, uniform, judges) for guess in guesses]
+    best = _best_guess(found)
+    return _skeleton(best.guess, best.svd, best.ridge)._replace(
+        reliability=best.guess.reliability,
+        left_out_error=best.left_out if math.isfinite(best.left_out) else math.nan,
+        score=best.score,
+        asked_entries=judges is not None,
+        cross=cross,
+    )
+
+
+def _best_guess(found: list[RidgeChoice]) -> RidgeChoice:
+    """The best; offsets that rows and columns show, if it is not clearly better than they are.
+
+    Few rows and columns tell little of anything else, and entries will add to offsets.
+    """
+    best = min(found, key=lambda choice: choice.score)
+    offsets = [x for x in found if x.guess.reliability > RELIABLE and x.errors is not None]
+    return best if not offsets or best.is_clearly_better(offsets[0]) else offsets[0]
+
+
+def _part(observation: Observation) -> Observation:
+    """As many of the rows and columns as it takes to compare first guesses."""
+    rows, columns = (
+        np.linspace(0, count - 1, min(count, MOST_COMPARED)).astype(np.int64)
+        for count in (observation.n_rows, observation.n_columns)
+    )
+    none = np.empty(0, dtype=np.int64)
+    return observation.subset(rows=rows, columns=columns, entries=none, design=observation.design)
 
 
 def _judges(observation: Observation, use: IndexVector) -> EntryLines | None:
@@ -114,78 +148,27 @@ def _guesses(cross: Cross, uniform: bool, offsets: str | bool) -> list[FirstGues
     return guesses
 
 
-def _shrunk(guess: FirstGuess, cross: Cross, rank: int, uniform: bool, judges: EntryLines | None) -> Skeleton:
-    """The skeleton on deviations from a first guess, with the ridge that left-out rows and columns ask for."""
-    W = guess.intersection(cross)
-    squares, shares = [], []
-    for f, c, w in ((guess, cross, W), (guess.T, cross.T, W.T)):
-        total = float(np.trace(c.row_gram[:-1, :-1]))
-        if len(w) > rank and total > 0:
-            errors = left_out_squares(w, f.rows @ c.row_gram @ f.rows.T, f.own_rows)
-            squares.append(errors * max(c.unread_rows, np.finfo(float).tiny))
-            shares.append(errors.sum(axis=1) / total)
-    if not squares:
-        return _skeleton(guess, W, 0.0)
-    larger = max(squares, key=lambda errors: errors.shape[1])
-    errors = np.hstack(squares) / len(squares) if uniform else larger
-    total = float(errors[-1].sum())
-    if judges is not None:
-        errors = _both(errors, _squares_at(guess, W, judges))
-    chosen = most_cautious(errors, 1e-13 * total)
-    left_out = float(np.mean([share[chosen] for share in shares]))
-    return _skeleton(guess, W, RIDGES[chosen])._replace(
-        reliability=guess.reliability,
-        left_out_error=left_out if math.isfinite(left_out) else math.nan,
-        score=left_out if judges is None else float(errors[chosen].sum()),
-    )
-
-
-def _both(left_out: FloatArray, at_entries: FloatArray) -> FloatArray:
-    """Two estimates of the same sum of squares together, each by how many squares it rests on in effect."""
-    if not np.all(np.isfinite(left_out)):
-        return at_entries
-    sizes = [effective_sample_size(squares[-1]) for squares in (left_out, at_entries)]
-    return np.hstack([x * (size / sum(sizes)) for x, size in zip((left_out, at_entries), sizes, strict=True)])
-
-
-def _squares_at(guess: FirstGuess, W: FloatArray, judges: EntryLines) -> FloatArray:
-    """Squared errors at some entries for each of the ridges, shape (len(RIDGES), k)."""
-    a, s, bt = _kept_svd(W)
-    parts = (judges.of_columns @ (guess.columns @ bt.T)) * (judges.of_rows @ (guess.rows.T @ a))
-    inverses = s / (s**2 + RIDGES[:, None] * s.max(initial=0.0) ** 2)
-    rest = judges.values - judges.combined(guess.left, guess.right) - inverses @ parts.T
-    squares: FloatArray = judges.weights * rest**2
-    return squares
-
-
-def _skeleton(guess: FirstGuess, W: FloatArray, ridge: float) -> Skeleton:
+def _skeleton(guess: FirstGuess, svd: Svd, ridge: float) -> Skeleton:
     """The first guess, and the ridge inverse of the deviations from it, in factored form."""
-    a, s, bt = _kept_svd(W)
+    a, s, bt = svd.above(np.finfo(float).eps)
     inverse = s / (s**2 + ridge * s.max(initial=0.0) ** 2)
+    if guess.name == "zero":
+        columns, rows = np.vstack([bt.T, np.zeros(len(s))]), np.hstack([(a * inverse).T, np.zeros((len(s), 1))])
+    else:
+        columns, rows = guess.columns @ bt.T, (a * inverse).T @ guess.rows
     return Skeleton(
-        np.hstack([guess.columns @ bt.T, guess.left]),
-        np.vstack([(a * inverse).T @ guess.rows, guess.right]),
+        np.hstack([columns, guess.left]),
+        np.vstack([rows, guess.right]),
         guess.name,
         float(ridge),
         float(s[0] / s[-1]) if len(s) else 1.0,
     )
 
 
-def _kept_svd(W: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Singular values above rounding, with their vectors."""
-    a, s, bt = np.linalg.svd(W, full_matrices=False)
-    kept = s > np.finfo(float).eps * s.max(initial=0.0)
-    return a[:, kept], s[kept], bt[kept]
-
-
-def _plain_inverse(cross: Cross) -> Skeleton:
-    return _skeleton(zero_guess(cross), cross.W, 0.0)
-
-
-def _ranks_agree(observation: Observation, cross: Cross) -> bool:
+def _ranks_agree(observation: Observation, cross: Cross, s: FloatArray) -> bool:
     """Whether rows, columns and their intersection have the same rank, below the number of either."""
     rounding = rounding_unit(observation.values)
-    rank = exact_rank(np.linalg.svdvals(cross.W), rounding)
+    rank = exact_rank(s, rounding)
     if not 0 < rank < min(cross.W.shape) or any(
         _clearly_above(rank, gram) for gram in (cross.row_gram, cross.column_gram)
     ):

@@ -15,7 +15,7 @@ import numpy as np
 from ..._arrays import to_numpy
 from ..._typing import FloatArray, IndexVector, Vector
 from ...evaluation.certificate import HELD_OUT
-from ...evaluation.effective_sample import check_tails, effective_sample_size, tail_index
+from ...evaluation.effective_sample import Squares, check_tails, effective_sample_size, tail_index
 from ...evaluation.residual import Residual
 from ...factorization import Factorization
 from ...observation import Observation
@@ -47,7 +47,8 @@ def judged(
     against_zero, against_means = standard_errors(squared_errors(None, aside.entries), now, weights), math.nan
     doubt = _doubt(now * weights, weights, None if start.aside else Residual(answer, sample))
     if against_zero > KEPT and not doubt:
-        means = means_at(sample, use, held_out) if aside.means is None else aside.means
+        cross = None if start.skeleton is None else start.skeleton.cross
+        means = means_at(sample, use, held_out, cross) if aside.means is None else aside.means
         against_means = standard_errors((to_numpy(aside.entries.values) - means) ** 2, now, weights)
     return Verdict(against_zero, against_means, _sentence(against_zero, against_means, doubt, len(aside.entries)))
 
@@ -85,7 +86,7 @@ def _without_entries(sample: Observation, start: Start, count: int) -> str:
 
 def _doubt(squares: FloatArray, weights: FloatArray, residual: Residual | None) -> str:
     """Why an average of these squares cannot be trusted; empty where it can."""
-    references: dict[str, Vector] = {}
+    references: dict[str, Vector | Squares] = {}
     if residual is not None:
         references = {"sampled rows": residual.row_squares, "sampled columns": residual.column_squares}
         squares = squares / residual.unit**2
