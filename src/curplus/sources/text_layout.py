@@ -82,7 +82,7 @@ def find_layout(
     notes = (*marks, *why, *found)
     text = [not all(_fits(record[k], decimal) for record in body if len(record) > k) for k in range(min(n_fields, 4))]
     is_long = looks_long(names, text)
-    n_skipped = next(k for k, line in enumerate(lines) if line.strip()) + has_header
+    n_skipped = next(k for k, line in enumerate(lines) if _not_blank([line])) + has_header
     return TextLayout(encoding, sep, decimal, names, n_fields, index, doubtful, n_skipped, is_long, notes)
 
 
@@ -98,12 +98,16 @@ def _fits(cell: str, decimal: str) -> bool:
 def _records(lines: Sequence[str], sep: str) -> list[Record]:
     """The cells of each line that is not blank."""
     try:
-        found = list(csv.reader(lines, delimiter=sep, skipinitialspace=sep == " "))
+        found = list(csv.reader(_not_blank(lines), delimiter=sep, skipinitialspace=sep == " "))
     except csv.Error as error:
         raise SourceError(f"its first lines are not those of a table ({error})") from error
     if sep == " ":
         found = [[cell for cell in record if cell] or record[:1] for record in found]
-    return [record for record in found if record and not (len(record) == 1 and record[0].isspace())]
+    return [record for record in found if record]
+
+
+def _not_blank(lines: Sequence[str]) -> list[str]:
+    return [line for line in lines if line.strip(" \r\n")]  # a line of tabs has cells
 
 
 def _find_marks(
