@@ -75,6 +75,11 @@ class LongSource:
     def shape(self) -> Shape:
         return self._shape
 
+    @property
+    def n_known(self) -> int:
+        """Number of places that have a value."""
+        return len(self._means[0])
+
     def rows(self, index: IndexVector) -> Matrix:
         return _with_gaps(self._by_row[np.asarray(index, dtype=np.int64)])
 
