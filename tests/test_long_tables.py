@@ -86,10 +86,20 @@ def test_a_table_of_three_columns_of_numbers_is_no_long_table(tmp_path):
     assert not isinstance(curplus.open_source(tmp_path / "t.csv", long=False), LongSource)
 
 
+@pytest.mark.parametrize("ending", [".csv", ".parquet", ".feather"])
+def test_words_beside_names_of_rows_make_no_long_table(tmp_path, ending):
+    people = pd.DataFrame({"name": ["ann", "bob", "eve"], "sex": ["f", "m", "f"], "height": [170, 180, 165]})
+    with pytest.raises(SourceError, match=r"is not a number|not numeric"):
+        curplus.open_source(save(people, tmp_path / f"people{ending}"))
+    (tmp_path / "t.csv").write_text("well,a,b\nA1,1.5,2\nA2,<0.1,3\nA2,1,3\n")
+    with pytest.raises(SourceError, match=r"'<0.1' in line 3 \(row 'A2'\), column 'a' is not a number"):
+        curplus.open_source(tmp_path / "t.csv")
+
+
 def test_a_long_table_without_header_loses_no_line(tmp_path):
-    (tmp_path / "t.csv").write_text("ann;x;1,5\nbob;y;2\neve;x;3\n")
+    (tmp_path / "t.csv").write_text("ann;x;1,5\nbob;y;2\nann;y;3\n")
     source = curplus.open_source(tmp_path / "t.csv")
-    np.testing.assert_array_equal(everything(source), [[1.5, NAN], [NAN, 2], [3, NAN]])
+    np.testing.assert_array_equal(everything(source), [[1.5, 3], [NAN, 2]])
 
 
 @pytest.mark.parametrize(

@@ -77,8 +77,8 @@ def open_source(
     long : bool or three names, optional
         Whether the table is long: each line has a row, a column and a value. True takes the columns of these names, or
         the first three; ``("user", "film", "rating")`` says which. Left out, a table of three columns is long if they
-        have these names or if the first two are text. The source has a gap wherever there is no line, and
-        :meth:`Observation.from_table` makes scattered entries of it.
+        have these names, or if two are text and the same row occurs more than once among the first lines. The source
+        has a gap wherever there is no line, and :meth:`Observation.from_table` makes scattered entries of it.
     index_col : int, str or bool, optional
         Which column of a text table holds the names of rows; False for none.
     header : bool, optional

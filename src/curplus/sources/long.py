@@ -172,13 +172,17 @@ def collect(blocks: Iterable[LongBlock]) -> LongSource:
     return LongSource(shape, i, j, np.concatenate(values), row_names=row_names, column_names=column_names)
 
 
-def looks_long(names: Sequence[str] | None, is_text: Sequence[bool]) -> bool:
-    """Whether a table of three columns is a long one: by their names, or because two are text, which no matrix has."""
-    if len(is_text) != 3:
+def looks_long(names: Sequence[str] | None, kinds: Sequence[str], keys: Sequence[Any]) -> bool:
+    """Whether a table of three columns, "text", "number" or "mixed", is a long one: by their names, or by two of text.
+
+    A table with names of rows and one more column of words, such as name, sex, height, is none: there, no row occurs
+    twice among the first ``keys``.
+    """
+    if len(kinds) != 3:
         return False
     pairs = zip(names, LONG_NAMES, strict=False) if names is not None and len(names) == 3 else ()
     by_name = [name.strip().lower() in known for name, known in pairs]
-    return (any(by_name) and all(by_name)) or list(is_text) == [True, True, False]
+    return (any(by_name) and all(by_name)) or (list(kinds) == ["text", "text", "number"] and len(set(keys)) < len(keys))
 
 
 def check_long(long: Any, names: Sequence[Any]) -> tuple[int, int, int]:

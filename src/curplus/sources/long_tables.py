@@ -20,6 +20,7 @@ from .text_layout import Note, TextLayout
 __all__ = ["long_source", "open_table"]
 
 BATCH_ROWS = 2**17
+FIRST_ROWS = 100  # are looked at
 
 
 def open_table(path: Path, *, ending: str, wide: Callable[..., Any], long: Any, said: dict[str, Any]) -> Any:
@@ -27,7 +28,7 @@ def open_table(path: Path, *, ending: str, wide: Callable[..., Any], long: Any, 
     if ending in (".parquet", ".feather", ".arrow"):
         if long is not None:
             return _long_arrow(path, ending, long) if long is not False else wide(path)
-        source = _long_arrow(path, ending, True) if _schema_looks_long(path, ending) else wide(path)
+        source = _long_arrow(path, ending, True) if _file_looks_long(path, ending) else wide(path)
     else:
         layout = find_text_layout(path, ending, **said)
         if long is False or (long is None and not layout.is_long):
@@ -75,12 +76,17 @@ def _selected(batch: Any, places: tuple[int, int, int]) -> Any:
     return batch.select([batch.schema.names[k] for k in places])
 
 
-def _schema_looks_long(path: Path, ending: str) -> bool:
-    """Whether the table in a Parquet or Arrow file is a long one, by the names and types of its columns."""
+def _file_looks_long(path: Path, ending: str) -> bool:
+    """Whether the table in a Parquet or Arrow file is a long one, by its columns and the first rows."""
     types = import_extra("pyarrow", extra="arrow", purpose=ARROW).types
     file = _arrow_file(path, ending)
     schema = file.schema_arrow if ending == ".parquet" else file.schema
-    return looks_long(schema.names, [is_text(types, kind) for kind in schema.types])
+    if len(schema.names) != 3:
+        return False
+    kinds = ["text" if is_text(types, kind) else "number" for kind in schema.types]
+    batches = file.iter_batches(FIRST_ROWS) if ending == ".parquet" else map(file.get_batch, [0])
+    first = next(iter(batches)) if (file.metadata.num_rows if ending == ".parquet" else file.num_record_batches) else ()
+    return looks_long(schema.names, kinds, first.column(0)[:FIRST_ROWS].to_pylist() if first else [])
 
 
 def long_source(table: Any, long: Any) -> LongSource:

@@ -147,7 +147,8 @@ def _text_found(layout: TextLayout, block: Any, row: int, k: int) -> SourceError
     column = f"column {k}" if layout.names is None else f"column {_column_names(layout)[k]!r}"
     return SourceError(
         f"{shown!r} in line {line}{name}, {column} is not a number. Leave the cell empty if nothing was measured. If "
-        "the column holds names, say so (index_col=); if numbers are written in another way, say how (sep=, decimal=)"
+        "the column holds names, say so (index_col=); if each line has a row, a column and a value, say long=True; if "
+        "numbers are written in another way, say how (sep=, decimal=)"
     )
 
 

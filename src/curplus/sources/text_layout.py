@@ -80,8 +80,8 @@ def find_layout(
     body = records[1:] if has_header else records
     index, doubtful, found = _find_index(names, body, n_fields, decimal, index_col)
     notes = (*marks, *why, *found)
-    text = [not all(_fits(record[k], decimal) for record in body if len(record) > k) for k in range(min(n_fields, 4))]
-    is_long = looks_long(names, text)
+    kinds = [_kind([record[k].strip() for record in body if len(record) > k], decimal) for k in range(min(n_fields, 4))]
+    is_long = looks_long(names, kinds, [record[0] for record in body])
     n_skipped = next(k for k, line in enumerate(lines) if _not_blank([line])) + has_header
     return TextLayout(encoding, sep, decimal, names, n_fields, index, doubtful, n_skipped, is_long, notes)
 
@@ -93,6 +93,12 @@ def is_number(cell: str, decimal: str) -> bool:
 
 def _fits(cell: str, decimal: str) -> bool:
     return cell.strip() in GAPS or is_number(cell.strip(), decimal)
+
+
+def _kind(cells: Sequence[str], decimal: str) -> str:
+    """Whether a column has numbers and gaps only, or no number at all."""
+    numbers = [_fits(cell, decimal) for cell in cells]
+    return "number" if all(numbers) else "mixed" if any(numbers) else "text"
 
 
 def _records(lines: Sequence[str], sep: str) -> list[Record]:
