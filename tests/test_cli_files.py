@@ -235,6 +235,14 @@ def test_a_table_without_gaps_is_written_as_it_is(tmp_path):
     assert (tmp_path / "o.csv").read_text() == "a,b\n1.0,2.0\n3.0,4.5\n"
 
 
+def test_an_array_without_gaps_can_be_completed_and_one_with_gaps_cannot_be_checked(matrix, table, tmp_path):
+    assert printed("complete", matrix[0], "--out", tmp_path / "o.npy")["n_filled"] == 0
+    np.testing.assert_array_equal(np.load(tmp_path / "o.npy"), matrix[1])
+    done = run("approximate", table[0], "--check")
+    assert done.returncode == 2
+    assert "--check compares with the whole matrix, and" in done.stderr
+
+
 @pytest.mark.parametrize("ending", [".csv", ".parquet", ".npy"])
 def test_an_approximation_can_be_written_as_a_table(matrix, tmp_path, ending):
     path, M = matrix
@@ -293,6 +301,15 @@ def test_exit_codes_tell_wrong_calls_from_failed_work(tmp_path, arguments, code)
     assert done.returncode == code, done.stderr
     assert "Traceback" not in done.stderr
     assert bool(done.stdout) == (code == 0)
+
+
+def test_an_interrupted_command_ends_with_130(tmp_path):
+    code = "import os, signal, curplus.cli.given as g; g.observe = lambda *a, **k: os.kill(os.getpid(), signal.SIGINT)"
+    code += "; import sys; sys.argv = ['curplus', 'approximate', sys.argv[1]]; from curplus.cli import run; run()"
+    np.save(tmp_path / "m.npy", np.eye(3))
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "m.npy")], capture_output=True, check=False)
+    assert done.returncode == 130
+    assert b"Traceback" not in done.stderr
 
 
 def test_a_pipe_that_closes_early_is_no_traceback(matrix):

@@ -67,6 +67,14 @@ def test_an_observation_of_a_long_table_has_every_value_as_an_entry(tmp_path):
     assert curplus.Observation.from_table(curplus.open_source(RATINGS, long=True), missing=5.0).n_entries == 3
 
 
+def test_categories_that_no_line_has_are_no_rows(tmp_path):
+    frame = RATINGS.assign(row=pd.Categorical(RATINGS["row"], categories=["zoe", "eve", "bob", "ann"]))
+    for table in (frame, save(frame, tmp_path / "r.parquet"), save(frame, tmp_path / "r.feather")):
+        source = curplus.open_source(table, long=True)
+        assert sorted(source.row_names) == ["ann", "bob", "eve"]
+        assert source.n_known == 3
+
+
 def test_columns_of_other_names_are_said(tmp_path):
     frame = pd.DataFrame({"time": [1, 2], "film": [7, 3], "user": [10, 9], "rating": [1.0, 2.0]})
     for ending in (".csv", ".parquet", ".arrow"):

@@ -164,6 +164,7 @@ def test_what_is_said_is_not_found_out(tmp_path, text, options, expected):
         ("größe,b\n1,2\n", {"encoding": "ascii"}, "is not ascii (ordinal not in range(128)). Say the encoding"),
         ("a,b\n1,\0\n", {}, "has a NUL character, so it is not a text, or not in the encoding utf-8"),
         ("\n\n \n", {}, "there is no line in it that is not blank"),
+        ("a,b\n", {}, "it has a line of names and no line of data"),
     ],
 )
 def test_what_cannot_be_read_is_refused_with_its_place(tmp_path, text, options, message):
@@ -269,7 +270,7 @@ def test_a_table_that_pandas_writes_comes_back_equal(tmp_path_factory, frame, ma
     frame.to_csv(path, sep=sep, decimal=decimal, encoding=encoding, index=index, header=header)
     first = frame.iloc[0].to_numpy()
     said = {"index_col": index} if counted and not header else {}
-    if not header and (np.isnan(first[0]) or np.all(np.diff(first) > 0)):  # this could be a line of names
+    if not header and (np.isnan(first[0]) or np.all(first[1:] > first[:-1])):  # this could be a line of names
         said["header"] = False
     if encoding == "latin-1" and is_utf8(path.read_bytes()):  # some letters of the one are other letters of the other
         said["encoding"] = encoding

@@ -15,8 +15,9 @@ from ..exceptions import InvalidArgumentError
 from ..factorization import Fact, Factorization
 from ..observation import Observation
 from ..solvers import SOLVERS
+from ..sources import LongSource, TableSource
 from . import show
-from .given import observation_of, open_given
+from .given import Given, observation_of, open_given
 from .options import AS_FOUND, BY_DEFAULT, Check, Json, MatrixFile, Rank, Reading, Sampling, out_option, with_groups
 from .results import approximation_facts, comparison_facts
 from .write import TABLES, Written, write_matrix
@@ -62,6 +63,8 @@ def approximate(
         raise InvalidArgumentError("--method=cur-plus needs a rank. Give --rank.")
     given = open_given(file, reading)
     observation = observation_of(given, rank, sampling)
+    if check:
+        _check_no_gaps(given)
     with show.working("approximating"):
         approx = _fit(observation, rank, method, solver)
     facts = approximation_facts(approx, observation, given.source)
@@ -72,6 +75,15 @@ def approximate(
         save_approximation(approx, out)
         facts.append(Fact("out", str(out), "saved to"))
     show.result(facts, as_json=json)
+
+
+def _check_no_gaps(given: Given) -> None:
+    source = given.matrix()
+    if isinstance(source, LongSource) or (isinstance(source, TableSource) and source.gaps):
+        raise InvalidArgumentError(
+            f"--check compares with the whole matrix, and {given.name} has gaps. Leave it out: the error and its "
+            "interval are judged by values that were not used."
+        )
 
 
 def _fit(observation: Observation, rank: int | None, method: Method, solver: str) -> Factorization:

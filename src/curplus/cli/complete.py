@@ -70,7 +70,8 @@ def _from_table(source: Source, rank: int | None, low: float, high: float, seed:
     empty = gaps.all(axis=0)
     model = CURImputer(rank, min_value=low, max_value=high, keep_empty_features=True, random_state=seed)
     filled = model.fit_transform(table) if gaps.any() else table
-    filled[:, empty] = np.nan
+    if empty.any():
+        filled[:, empty] = np.nan
     errors = np.zeros(table.shape[1]) if not gaps.any() or model.error_ is None else model.error_
     squares = float(np.sum(np.where(empty | ~gaps.any(axis=0), 0.0, gaps.sum(axis=0) * errors**2)))
     names = getattr(source, "column_names", None)

@@ -66,7 +66,7 @@ def _text(matrix: Written, stream: BinaryIO, sep: str) -> None:
 
 def _safe(frame: Any) -> Any:
     """A frame in which no text can be taken for a formula by a spreadsheet."""
-    words = frame.select_dtypes("object")
+    words = frame.select_dtypes(exclude="number")
     frame = frame.assign(**{name: words[name].map(_harmless) for name in words}) if len(words.columns) else frame
     return frame.set_axis([_harmless(name) for name in frame.index], axis=0).set_axis(
         [_harmless(name) for name in frame.columns], axis=1

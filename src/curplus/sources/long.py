@@ -141,9 +141,11 @@ class _Keys:
         self._parts: list[IndexVector] = []
 
     def add(self, codes: IndexVector, keys: Sequence[Any]) -> None:
-        """Number some more lines, whose codes are positions in ``keys``."""
-        number = np.array([self._number.setdefault(key, len(self._number)) for key in keys], dtype=np.int64)
-        self._parts.append(number[codes])
+        """Number some more lines, whose codes are positions in ``keys``; keys that no line has get no number."""
+        used, inverse = np.unique(codes, return_inverse=True)
+        names = (key.strip() if isinstance(key, str) else key for key in (keys[k] for k in used.tolist()))
+        number = np.array([self._number.setdefault(name, len(self._number)) for name in names], dtype=np.int64)
+        self._parts.append(number[inverse])
 
     def finish(self) -> tuple[IndexVector, Names]:
         """The number of each line, and the names; whole numbers are put in order."""

@@ -78,6 +78,8 @@ def find_layout(
     has_header, why = _find_header(records, n_fields, decimal) if header is None else (header, ())
     names = tuple(name.strip() for name in records[0]) if has_header else None
     body = records[1:] if has_header else records
+    if not body:
+        raise SourceError("it has a line of names and no line of data")
     index, doubtful, found = _find_index(names, body, n_fields, decimal, index_col)
     notes = (*marks, *why, *found)
     kinds = [_kind([record[k].strip() for record in body if len(record) > k], decimal) for k in range(min(n_fields, 4))]
