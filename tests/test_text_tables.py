@@ -180,6 +180,12 @@ def test_text_far_down_is_found(tmp_path):
         curplus.open_source(written(tmp_path / "t.csv", text))
 
 
+def test_a_table_may_be_wider_than_long(tmp_path, rng):
+    frame = pd.DataFrame(rng.standard_normal((3, 20_000)))
+    frame.to_csv(tmp_path / "wide.csv", sep=";", decimal=",")
+    np.testing.assert_array_equal(everything(curplus.open_source(tmp_path / "wide.csv")), frame.to_numpy())
+
+
 def test_options_of_texts_are_for_texts(tmp_path):
     np.save(tmp_path / "m.npy", np.eye(3))
     with pytest.raises(SourceError, match=r"sep=';' was given, but .*m.npy is a .npy file, and that is for texts"):

@@ -140,7 +140,10 @@ def _find_marks(
 
 def _agreement(lines: Sequence[str], sep: str, decimal: str) -> float:
     """How well marks explain the first lines: of equal length, more than one column, cells that are numbers."""
-    records = [record[:MOST_CELLS] for record in _records(lines, sep)]
+    try:
+        records = [record[:MOST_CELLS] for record in _records(lines, sep)]
+    except SourceError:  # without its separator, a wide line is one cell that is too long
+        return 0.0
     body = records[1:] or records
     width = max(map(len, body), default=0)
     if width == 0:
