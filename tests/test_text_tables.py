@@ -57,6 +57,8 @@ TABLE = "name;height [cm];weight\nann;170,5;60\nbob;180;75,25\n"
         ("0,1\n170.5,60\n180,75.25\n", {"header": True}),
         ("country,1990,1991\nx,170.5,60\ny,180,75.25\n", {"header": True, "index_col": 0}),
         ("a,b,\n170.5,60,\n180,75.25,\n", {"": None}),
+        ("a,b\n170.5,60,\n180,75.25,\n", {"": None}),
+        ("a,b\n170.5 ,60\n180, 75.25\n", {}),
     ],
 )
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "latin-1"])
@@ -120,6 +122,13 @@ def test_a_first_column_that_does_not_name_rows_is_data(tmp_path, text, why):
     assert "index_col" not in found(source)
 
 
+def test_ids_of_which_a_late_one_is_text_name_rows(tmp_path):
+    text = "id,a,b\n" + "".join(f"{k},{k}.5,2\n" for k in range(500)) + "X7,1,2\n"
+    source = curplus.open_source(written(tmp_path / "t.csv", text))
+    assert source.shape == (501, 2)
+    assert source.row_names[-1] == "X7"
+
+
 def test_numbers_for_names_are_kept_as_they_are_written(tmp_path):
     source = curplus.open_source(written(tmp_path / "t.csv", ",a,a\n007,1,2\n8,3,4\n"))
     assert source.row_names.tolist() == ["007", "8"]
@@ -165,6 +174,8 @@ def test_what_is_said_is_not_found_out(tmp_path, text, options, expected):
         ("a,b\n1,\0\n", {}, "has a NUL character, so it is not a text, or not in the encoding utf-8"),
         ("\n\n \n", {}, "there is no line in it that is not blank"),
         ("a,b\n", {}, "it has a line of names and no line of data"),
+        ("a\n1,2,3\n", {}, "the first line has 1 names, and others have up to 3 cells"),
+        ("a,b,c,d\n1,2,3\n4,5,6\n", {}, "the first line has 4 names, and others have up to 3 cells"),
     ],
 )
 def test_what_cannot_be_read_is_refused_with_its_place(tmp_path, text, options, message):

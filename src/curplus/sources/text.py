@@ -117,14 +117,19 @@ def _frame(path: Path, layout: TextLayout) -> tuple[Any, TextLayout]:
 
 def _truth_values(path: Path, layout: TextLayout, kinds: dict[int, Any]) -> Any:
     """The table where it has true and false; text that is neither that nor a number is refused with its place."""
-    pandas = import_extra("pandas", extra="pandas", purpose="reading tables needs pandas")
-    _refuse_text(path, layout, [k for k in kinds if k != layout.index_col])
+    data = [k for k in kinds if k != layout.index_col]
+    _refuse_text(path, layout, data)
     with open_text(path, layout.encoding) as stream:
         frame = _read(stream, layout, dtype=str)
-    for k in set(kinds) - {layout.index_col}:
-        numbers = frame[k].str.strip().str.lower().replace({"true": "1", "false": "0"})
-        frame[k] = pandas.to_numeric(numbers.str.replace(layout.decimal, ".", regex=False)).astype(np.float64)
+    for k in data:
+        frame[k] = _numbers(frame[k], layout)
     return frame
+
+
+def _numbers(column: Any, layout: TextLayout) -> Any:
+    """A column of text as numbers, bit for bit; true is 1 and false is 0."""
+    cells = column.str.strip().str.lower().replace({"true": "1", "false": "0"})
+    return cells.str.replace(layout.decimal, ".", regex=False).astype(object).astype(np.float64)
 
 
 def _refuse_text(path: Path, layout: TextLayout, data: list[int]) -> None:
@@ -174,9 +179,8 @@ def _named(path: Path, layout: TextLayout, frame: Any) -> tuple[Any, TextLayout]
     index = layout.index_col
     if index is not None:
         labels = _labels(path, layout, frame.iloc[:, index])
-        if layout.index_is_doubtful and not _are_ids(labels):
-            values = frame.iloc[:, index].astype(np.float64)
-            frame.isetitem(index, values)
+        if layout.index_is_doubtful and len(np.unique(labels)) < len(labels):  # then they name no rows
+            frame.isetitem(index, _numbers(frame.iloc[:, index], layout))
             layout = layout._replace(notes=tuple(note for note in layout.notes if note.name != "index_col"))
         else:
             frame = frame.iloc[:, [k for k in range(frame.shape[1]) if k != index]].set_axis(labels, axis=0)
@@ -198,11 +202,6 @@ def _labels(path: Path, layout: TextLayout, column: Any) -> Names:
         column = import_extra("pandas", extra="pandas", purpose="reading tables needs pandas").concat(parts)
     texts = [str(name).strip() for name in column]
     return np.array([int(text) for text in texts] if all(map(INTEGER.fullmatch, texts)) else texts)
-
-
-def _are_ids(labels: Names) -> bool:
-    """Whether names of rows are numbers of which each occurs once."""
-    return labels.dtype.kind == "i" and len(np.unique(labels)) == len(labels)
 
 
 def _without_empty_end(frame: Any, layout: TextLayout) -> tuple[Any, TextLayout]:

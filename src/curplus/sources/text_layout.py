@@ -27,9 +27,7 @@ MARKS = tuple((sep, decimal) for decimal in ".," for sep in (",", "\t", ";", "|"
 WORDS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "bar", " ": "blanks"}
 NUMBER = {mark: re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?".replace(r"\.", re.escape(mark))) for mark in ".,"}
 OTHER_NUMBERS = re.compile(r"[+-]?(inf|infinity)|true|false", re.IGNORECASE)
-ID_NAME = re.compile(
-    r"(?i:(.*[ _.-])?(id|index|idx|key|row|name|sample))|.*[a-z](ID|Id)|#"
-)  # but neither acid nor grid
+ID_NAME = re.compile(r"(?i:(.*[ _.-])?(id|index|idx|key|row|name|sample))|.*[a-z](ID|Id)|#")  # neither acid nor grid
 NAMELESS = re.compile(r"\s*(Unnamed: 0)?\s*")
 MOST_CELLS = 500  # of a line are looked at
 
@@ -76,16 +74,29 @@ def find_layout(
         raise SourceError("there is no line in it that is not blank")
     n_fields = max((len(record) for record in records[1:]), default=len(records[0]))
     has_header, why = _find_header(records, n_fields, decimal) if header is None else (header, ())
-    names = tuple(name.strip() for name in records[0]) if has_header else None
     body = records[1:] if has_header else records
     if not body:
         raise SourceError("it has a line of names and no line of data")
+    names = _names(records[0], body, n_fields) if has_header else None
     index, doubtful, found = _find_index(names, body, n_fields, decimal, index_col)
     notes = (*marks, *why, *found)
     kinds = [_kind([record[k].strip() for record in body if len(record) > k], decimal) for k in range(min(n_fields, 4))]
     is_long = looks_long(names, kinds, [record[0] for record in body])
     n_skipped = next(k for k, line in enumerate(lines) if _not_blank([line])) + has_header
     return TextLayout(encoding, sep, decimal, names, n_fields, index, doubtful, n_skipped, is_long, notes)
+
+
+def _names(first: Record, body: Sequence[Record], n_fields: int) -> tuple[str, ...]:
+    """The names in the first line: as many as lines have cells, or one fewer, where the first names the row."""
+    names = tuple(name.strip() for name in first)
+    if len(names) == n_fields - 1 and not any(record[-1].strip() for record in body if len(record) == n_fields):
+        return (*names, "")  # lines end with a separator, and the header does not
+    if len(names) not in (n_fields, n_fields - 1):
+        raise SourceError(
+            f"the first line has {len(names)} names, and others have up to {n_fields} cells. Check its separators; if "
+            "it has no names, say so: header=False"
+        )
+    return names
 
 
 def is_number(cell: str, decimal: str) -> bool:
@@ -150,7 +161,8 @@ def _agreement(lines: Sequence[str], sep: str, decimal: str) -> float:
         return 0.0
     strange = [mark for mark in "\t;|," if mark != sep and (mark != "," or sep == " ")]
     cells = [cell.strip() for record in body for cell in record]
-    alike = sum(len(record) == width for record in body) / len(body) * (len(records[0]) in (width, width - 1))
+    alike = sum(len(record) == width for record in body) / len(body)
+    alike *= 1.0 if len(records[0]) in (width, width - 1) else 0.6
     plausible = sum(_plausible(cell, decimal, strange) for cell in cells) / len(cells)
     in_first = sum(is_number(cell.strip(), decimal) for cell in records[0]) / len(records[0])
     return (alike if width > 1 else 0.5) * plausible + 1e-3 * in_first  # the first line decides where others agree
