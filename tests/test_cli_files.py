@@ -216,8 +216,17 @@ def test_a_column_without_any_value_stays_empty_and_is_named(tmp_path):
     text = "n,a,b,c\n" + "".join(f"r{k},{k}.5,,{2 * k}\n" for k in range(30)) + "x,1.25,,\n"
     found = printed("complete", "-", "--out", tmp_path / "o.csv", stdin=text)
     assert found["empty_columns"] == ["b"]
+    assert found["n_filled"] == 1
     assert pd.read_csv(tmp_path / "o.csv")["b"].isna().all()
     assert pd.read_csv(tmp_path / "o.csv")["c"].notna().all()
+
+
+def test_an_error_that_is_not_known_is_not_said_to_be_zero():
+    found = printed("complete", "-", stdin="row,column,value\na,x,1\na,y,2\nb,x,3\n")
+    assert found["n_filled"] == 1
+    assert found["error"] is None
+    assert found["rmse"] is None
+    assert found["interval"] is None
 
 
 def test_filled_values_keep_to_limits_and_measured_ones_stay(table, tmp_path):

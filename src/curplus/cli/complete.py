@@ -79,7 +79,7 @@ def _from_table(source: Source, rank: int | None, low: float, high: float, seed:
     facts = [
         Fact("shape", table.shape),
         Fact("rank", model.n_components_ if gaps.any() else None),
-        *_filled_facts(int(gaps.sum()), squares),
+        *_filled_facts(int(gaps[:, ~empty].sum()), squares),
         Fact("interval", None, reason="none: an error at hidden values has no interval" if gaps.any() else ""),
         Fact("column_errors", dict(zip(map(str, labels), errors.tolist(), strict=True)) if gaps.any() else None),
         Fact("empty_columns", [str(name) for name in labels[empty]] or None, "left empty: no value at all in"),
@@ -93,12 +93,12 @@ def _from_entries(given: Given, rank: int | None, low: float, high: float) -> Fi
     approx = methods.approximate(seen, rank)
     filled = to_numpy(seen.fill(approx, min_value=low, max_value=high))
     found = certify(approx, seen)
-    at_gaps = [max(0.0, end**2 - found.lower_bound**2) for end in (found.error, *(found.interval or ()))]
-    interval = None if found.interval is None else (math.sqrt(at_gaps[1]), math.sqrt(at_gaps[2]))
+    error, *ends = (np.maximum(0.0, x**2 - found.lower_bound**2) for x in (found.error, *(found.interval or ())))
+    interval = tuple(math.sqrt(end) for end in ends) or None
     facts = [
         Fact("shape", approx.shape),
         Fact("rank", approx.rank),
-        *_filled_facts(filled.size - seen.n_values_read, at_gaps[0]),
+        *_filled_facts(filled.size - seen.n_values_read, float(error)),
         Fact("interval", interval, "95% interval", reason="" if interval else f"none: {found.reason}"),
     ]
     return Filled(_written(filled, seen.row_names, seen.column_names), facts)
