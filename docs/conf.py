@@ -23,6 +23,7 @@ extensions = [
     "sphinx-mathjax-offline",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
+    "command_line",
     "data_sets",
     "field_comments",
     "subpackages",

@@ -1,5 +1,7 @@
 """A pass over a matrix in chunks reads each chunk that it needs once, and no other."""
 
+import threading
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -221,3 +223,99 @@ def test_positions_outside_the_matrix_are_refused():
         source.rows([6])
     with pytest.raises(InvalidArgumentError, match="i has length 1 and j has 2"):
         source.entries([0], [0, 1])
+
+
+# Reading ahead, and memory
+
+
+@given(chunkings())
+def test_reading_ahead_changes_nothing_but_when_a_chunk_is_fetched(chunking):
+    shape, chunks, plan = chunking
+    record = Recorder(numbered(shape))
+    done = []
+    source = ChunkedSource(
+        record, shape, chunks, cache_bytes=0, read_ahead=True, progress=lambda *step: done.append(step)
+    )
+    check_holds(source.read(plan), record.matrix, plan)
+    assert len(set(record.places)) == len(record.places) == len(done)
+    assert source.bytes_read == 8 * sum((b - a) * (d - c) for a, b, c, d in record.places)
+
+
+def test_the_next_chunk_is_fetched_while_the_present_one_is_used():
+    fetched = threading.Semaphore(0)
+
+    def chunk(rows, columns):
+        if rows.start:
+            fetched.release()
+        return np.zeros((10, 5))
+
+    def progress(done, total):
+        if done == 1:  # the first chunk has been used; the second is there without being asked for
+            assert fetched.acquire(timeout=20)
+
+    source = ChunkedSource(chunk, (20, 5), (10, 5), read_ahead=True, progress=progress)
+    source.columns([0])
+
+
+def test_at_most_two_chunks_are_fetched_before_one_is_used():
+    fetched, most = [], []
+
+    def progress(done, _):
+        most.append(len(fetched) - done)
+
+    def chunk(rows, columns):
+        fetched.append(rows.start)
+        return np.zeros((1, 5))
+
+    ChunkedSource(chunk, (50, 5), (1, 5), read_ahead=True, progress=progress).columns([0])
+    assert max(most) <= 1
+
+
+def test_an_error_of_a_chunk_that_is_fetched_ahead_names_its_place():
+    def chunk(rows, columns):
+        if rows.start == 20:
+            raise OSError("the disk is gone")
+        return np.zeros((10, 5))
+
+    source = ChunkedSource(chunk, (40, 5), (10, 5), read_ahead=True)
+    with pytest.raises(SourceError, match="rows 20 to 29, columns 0 to 4 could not be read: OSError: the disk is gone"):
+        source.columns([0])
+    assert threading.active_count() == 1 or not any("curplus" in t.name for t in threading.enumerate())
+
+
+@pytest.mark.parametrize(("limit", "ahead", "kept"), [(1200, False, 0), (1600, True, 0), (4000, True, 6)])
+def test_memory_is_shared_between_the_result_the_chunks_and_the_cache(limit, ahead, kept):
+    """Chunks of 10 x 5 numbers are 400 bytes, and a column of 100 is 800."""
+    record, threads = Recorder(numbered((100, 5))), set()
+
+    def chunk(rows, columns):
+        threads.add(threading.current_thread().name)
+        return record(rows, columns)
+
+    source = ChunkedSource(chunk, (100, 5), (10, 5), memory_limit=limit, read_ahead=True)
+    source.columns([0])
+    assert any("read-ahead" in name for name in threads) == ahead
+    record.places.clear()
+    source.columns([1])
+    assert len(record.places) == 10 - kept
+
+
+def test_a_plan_that_does_not_fit_into_the_memory_is_refused_before_anything_is_read():
+    record = Recorder(numbered((100, 5)))
+    source = ChunkedSource(record, (100, 5), (10, 5), memory_limit=1000)
+    with pytest.raises(InvalidArgumentError, match=r"memory_limit=1,000 bytes, but the plan asks for 800 bytes of val"):
+        source.columns([0])
+    assert record.places == []
+    source.limit(1200)
+    assert source.columns([0]).shape == (100, 1)
+
+
+def test_the_memory_limit_of_a_file_is_said_when_it_is_opened(tmp_path):
+    array = pytest.importorskip("zarr").create_array(tmp_path / "m.zarr", shape=(100, 5), chunks=(10, 5), dtype="f8")
+    array[:] = numbered((100, 5))
+    done = []
+    source = curplus.open_source(tmp_path / "m.zarr", memory_limit=1600, progress=lambda *step: done.append(step))
+    np.testing.assert_array_equal(source.columns([2])[:, 0], numbered((100, 5))[:, 2])
+    assert done[-1] == (10, 10)
+    with pytest.raises(InvalidArgumentError, match="memory_limit=1,600 bytes"):
+        source.columns([0, 1, 2])

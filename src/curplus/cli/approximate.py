@@ -1,42 +1,105 @@
-"""``curplus approximate``: the matrix in a file, in the way we recommend."""
+"""``curplus approximate``: the matrix in a file, in the way we recommend or by the paper's algorithm."""
 
 from __future__ import annotations
 
+from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 
 from .. import methods
-from ..observation import observe
-from ..observation.plan import DEFAULT_RANK
-from ..sources import open_source
+from .._arrays import to_numpy
+from ..exceptions import InvalidArgumentError
+from ..factorization import Fact, Factorization
+from ..observation import Observation
+from ..solvers import SOLVERS
+from ..sources import LongSource, TableSource
 from . import show
-from .finish import finish
-from .options import Check, Columns, Entries, MatrixFile, Out, Rows, Seed, counts
+from .given import Given, observation_of, open_given
+from .options import AS_FOUND, BY_DEFAULT, Check, Json, MatrixFile, Rank, Reading, Sampling, out_option, with_groups
+from .results import approximation_facts, comparison_facts
+from .write import TABLES, Written, write_matrix
 
-__all__ = ["approximate"]
+__all__ = ["approximate", "save_approximation"]
 
-Rank = Annotated[
-    int | None,
-    typer.Option(help=f"Target rank; if left out, the data decide, and the counts are those of {DEFAULT_RANK}."),
+
+class Method(StrEnum):
+    """How to approximate."""
+
+    approximate = "approximate"
+    cur_plus = "cur-plus"
+
+
+def _check_solver(solver: str) -> str:
+    SOLVERS.resolve(solver)
+    return solver
+
+
+Out = Annotated[
+    Path | None, out_option("the approximation, for curplus.load (.npz), or all of its numbers", (".npz", *TABLES))
 ]
+Solver = Annotated[
+    str, typer.Option(callback=_check_solver, help=f"Solver for the core of cur-plus: {', '.join(SOLVERS)}.")
+]
+HowTo = Annotated[Method, typer.Option(help="The recommended method, or the paper's CUR+, which needs a rank.")]
 
 
+@with_groups
 def approximate(
-    matrix: MatrixFile,
+    file: MatrixFile,
     rank: Rank = None,
-    columns: Columns = None,
-    rows: Rows = None,
-    entries: Entries = None,
-    seed: Seed = 0,
+    method: HowTo = Method.approximate,
+    solver: Solver = "auto",
     out: Out = None,
     check: Check = False,
+    json: Json = False,
+    sampling: Sampling = BY_DEFAULT,
+    reading: Reading = AS_FOUND,
 ) -> None:
-    """Approximate the matrix in a file in the way we recommend: everything that was read is used."""
-    source = open_source(matrix)
-    to_read = counts(source.shape, rank, columns, rows, entries)
-    with show.working(f"reading {matrix}"):
-        observation = observe(source, **to_read._asdict(), rng=seed)
+    """Approximate a matrix from a few of its columns, rows and entries."""
+    if method is Method.cur_plus and rank is None:
+        raise InvalidArgumentError("--method=cur-plus needs a rank. Give --rank.")
+    given = open_given(file, reading)
+    observation = observation_of(given, rank, sampling)
+    if check:
+        _check_no_gaps(given)
     with show.working("approximating"):
-        approx = methods.approximate(observation, rank)
-    finish(approx, observation, source, check=check, out=out)
+        approx = _fit(observation, rank, method, solver)
+    facts = approximation_facts(approx, observation, given.source)
+    if check:
+        with show.working("reading the whole matrix"):
+            facts += comparison_facts(approx, observation, given.matrix())
+    if out is not None:
+        save_approximation(approx, out)
+        facts.append(Fact("out", str(out), "saved to"))
+    show.result(facts, as_json=json)
+
+
+def _check_no_gaps(given: Given) -> None:
+    source = given.matrix()
+    if isinstance(source, LongSource) or (isinstance(source, TableSource) and source.gaps):
+        raise InvalidArgumentError(
+            f"--check compares with the whole matrix, and {given.name} has gaps. Leave it out: the error and its "
+            "interval are judged by values that were not used."
+        )
+
+
+def _fit(observation: Observation, rank: int | None, method: Method, solver: str) -> Factorization:
+    if method is Method.cur_plus:
+        assert rank is not None
+        return methods.cur_plus(observation, rank, solver=solver)
+    return methods.approximate(observation, rank)
+
+
+def save_approximation(approx: Factorization, out: Path) -> None:
+    """Save an approximation, or all of its numbers, as the ending says."""
+    if out.suffix.lower() == ".npz":
+        approx.save(out)
+        return
+
+    def rows(part: slice) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+        return to_numpy(approx.rows(np.arange(part.start, part.stop)))
+
+    write_matrix(Written(approx.shape, rows, approx.row_names, approx.column_names), out)

@@ -9,11 +9,12 @@ import typer
 
 from ..evaluation import metrics
 from ..exceptions import InvalidArgumentError
+from ..factorization import Fact
 from ..methods import approximate, cur_full, cur_plus
 from ..observation import SampleCounts, observe
 from . import show
-from .finish import compare
-from .options import Seed, check_writable, counts
+from .options import Json, Seed, check_writable, counts
+from .results import answer_facts, read_facts, share, true_errors
 
 __all__ = ["demo"]
 
@@ -38,6 +39,7 @@ def demo(
     entries: Annotated[int, typer.Option(help="How many single pixels to read.")] = A_TENTH.n_entries,
     seed: Seed = 0,
     out: Picture = Path("curplus-demo.png"),
+    json: Json = False,
 ) -> None:
     """Approximate a photograph from a tenth of its pixels, and draw the result."""
     from ..datasets.photograph import sample_photograph
@@ -47,18 +49,22 @@ def demo(
     to_read = counts(photograph.shape, rank, columns, rows, entries)
     observation = observe(photograph, **to_read._asdict(), rng=seed)
     paper, recommended = cur_plus(observation, rank), approximate(observation, rank)
-    show.answer(recommended, observation)
     answers = {
         "CUR+, the paper's algorithm": paper,
         "approximate, the recommended one": recommended,
         "CUR-F, which sees all pixels": cur_full(photograph, observation, rank),
     }
-    compare(metrics.ReferenceMatrix(photograph), answers, rank)
+    target = metrics.ReferenceMatrix(photograph)
+    errors = [
+        Fact(approx.core.solver, true_errors(target, approx, rank), f"errors of {name}")
+        for name, approx in answers.items()
+    ]
     images = {
         "the photograph": photograph,
-        f"what was read: {show.share(observation):.0%} of it": observation,
+        f"what was read: {share(observation):.0%} of it": observation,
         f"CUR+, rank {rank}": paper.to_array(),
         f"approximate, rank {rank}": recommended.to_array(),
     }
     plot_images(images).savefig(out, dpi=120)
-    show.line(f"picture in {out}")
+    known = [*answer_facts(recommended), *read_facts(observation), *errors, Fact("out", str(out), "picture in")]
+    show.result(known, as_json=json)

@@ -8,14 +8,25 @@ from typing import Annotated
 import typer
 
 from .._layout import __version__
-from ..exceptions import CURPlusError
-from . import approximate, datasets, decompose, demo, info, reproduce, show
+from ..exceptions import CURPlusError, InconsistentObservationError, InvalidArgumentError
+from . import acquire, approximate, certify, complete, datasets, demo, info, reproduce, show
 
-__all__ = ["app", "run"]
+__all__ = ["EXIT_CODES", "app", "run"]
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+#: How a command ends, for scripts.
+EXIT_CODES = {
+    0: "it worked",
+    1: "the work failed: a file that cannot be read or written, values that contradict each other, a missing package",
+    2: "it was called wrongly: an unknown verb or option, or a value that cannot work; nothing was written",
+    130: "it was interrupted",
+}
+EPILOG = "Exit codes: " + "; ".join(f"{code}, {meaning}" for code, meaning in EXIT_CODES.items()) + "."
+
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None, epilog=EPILOG)
 app.command()(approximate.approximate)
-app.command()(decompose.decompose)
+app.command()(acquire.acquire)
+app.command()(certify.certify)
+app.command()(complete.complete)
 app.command()(info.info)
 app.command()(demo.demo)
 app.add_typer(datasets.app, name="datasets")
@@ -26,9 +37,17 @@ def run() -> None:
     """Run a command; an expected failure is one line, not a traceback."""
     try:
         app()
+    except MemoryError:
+        show.failure(MemoryError("there is not enough memory. Ask for less, or give --memory-limit for a large file."))
+        sys.exit(1)
     except (CURPlusError, OSError) as error:
         show.failure(error)
-        sys.exit(2)
+        sys.exit(_exit_code(error))
+
+
+def _exit_code(error: Exception) -> int:
+    wrong_call = isinstance(error, InvalidArgumentError) and not isinstance(error, InconsistentObservationError)
+    return 2 if wrong_call else 1
 
 
 def _version(wanted: bool) -> None:

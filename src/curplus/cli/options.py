@@ -2,19 +2,62 @@
 
 from __future__ import annotations
 
+import codecs
+import inspect
+import re
 import tempfile
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, NamedTuple, get_type_hints
 
 import typer
 
 from .._files import check_destination
 from .._typing import Shape
 from .._validation import check_count
+from ..exceptions import InvalidArgumentError
 from ..observation import SampleCounts, default_counts
+from ..sources.content import ending_of
 from ..sources.file import READERS
+from ..sources.standard_input import STANDARD_INPUT
 
-__all__ = ["Check", "Columns", "Entries", "MatrixFile", "Out", "Rows", "Seed", "check_seed", "check_writable", "counts"]
+__all__ = [
+    "AS_FOUND",
+    "BY_DEFAULT",
+    "Check",
+    "Columns",
+    "Entries",
+    "Json",
+    "MatrixFile",
+    "Rank",
+    "Reading",
+    "Rows",
+    "Sampling",
+    "Seed",
+    "check_ending",
+    "check_seed",
+    "check_writable",
+    "counts",
+    "out_option",
+    "with_groups",
+]
+
+SEPARATORS = {
+    ",": ",",
+    ";": ";",
+    "|": "|",
+    " ": " ",
+    "\t": "\t",
+    "comma": ",",
+    "tab": "\t",
+    "\\t": "\t",
+    "semicolon": ";",
+    "bar": "|",
+    "blank": " ",
+    "blanks": " ",
+}
+SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?", re.IGNORECASE)
 
 
 def check_seed(seed: int) -> int:
@@ -25,9 +68,30 @@ def check_seed(seed: int) -> int:
 def check_writable(path: Path | None) -> Path | None:
     """A place where a file can be saved, or None."""
     if path is not None:
-        with tempfile.TemporaryFile(dir=check_destination(path).parent):
-            pass
+        try:
+            with tempfile.TemporaryFile(dir=check_destination(path).parent):
+                pass
+        except OSError as error:
+            raise InvalidArgumentError(f"{error.filename or path}: {error.strerror}.") from error
     return path
+
+
+def check_ending(path: Path | None, endings: tuple[str, ...]) -> Path | None:
+    """A place where a file of one of these kinds can be saved, or None."""
+    if path is not None and ending_of(path) not in endings:
+        raise InvalidArgumentError(
+            f"--out={path} does not say what to write: its ending is not one of {', '.join(endings)}. Add one of them."
+        )
+    return check_writable(path)
+
+
+def out_option(what: str, endings: tuple[str, ...]) -> Any:
+    """The option that says where to save, with the endings that the verb can write."""
+
+    def check(path: Path | None) -> Path | None:
+        return check_ending(path, endings)
+
+    return typer.Option(callback=check, help=f"Save {what}: {', '.join(endings)}.")
 
 
 def counts(shape: Shape, rank: int | None, columns: int | None, rows: int | None, entries: int | None) -> SampleCounts:
@@ -41,12 +105,141 @@ def counts(shape: Shape, rank: int | None, columns: int | None, rows: int | None
     )
 
 
-MatrixFile = Annotated[Path, typer.Argument(help=f"A file: {', '.join(READERS)}.")]
+def _check_size(text: str | None) -> str | None:
+    if text is not None and not SIZE.fullmatch(text):
+        raise InvalidArgumentError(f"--memory-limit={text} is not a size. Give bytes, or for example 500MB or 2GB.")
+    return text
+
+
+def _n_bytes(text: str) -> int:
+    found = SIZE.fullmatch(text)
+    assert found is not None
+    return int(float(found[1]) * 1000 ** " kmgt".index(found[2].lower() or " "))
+
+
+def _check_sep(text: str | None) -> str | None:
+    sep = text if text is None else SEPARATORS.get(text.lower(), text)
+    if sep is not None and sep not in SEPARATORS.values():
+        raise InvalidArgumentError(f"--sep={text} is unknown. Use comma, tab, semicolon, bar or blank.")
+    return sep
+
+
+def _check_decimal(text: str | None) -> str | None:
+    mark = {"point": ".", "comma": ","}.get(text or "", text)
+    if mark not in (None, ".", ","):
+        raise InvalidArgumentError(f"--decimal={text} is unknown. Use point or comma.")
+    return mark
+
+
+def _check_encoding(text: str | None) -> str | None:
+    try:
+        codecs.lookup(text or "utf-8")
+    except LookupError:
+        raise InvalidArgumentError(f"--encoding={text} is not known. Use utf-8, utf-16 or latin-1.") from None
+    return text
+
+
+class Reading(NamedTuple):
+    """How a file is to be read, where that is not found out by itself."""
+
+    sep: Annotated[
+        str | None,
+        typer.Option(
+            callback=_check_sep, help="What separates cells: comma, tab, semicolon, bar or blank, or the character."
+        ),
+    ] = None
+    decimal: Annotated[str | None, typer.Option(callback=_check_decimal, help="Decimal mark: point or comma.")] = None
+    encoding: Annotated[str | None, typer.Option(callback=_check_encoding, help="Encoding, such as latin-1.")] = None
+    header: Annotated[bool | None, typer.Option(help="Whether the first line has the names of columns.")] = None
+    index_col: Annotated[
+        str | None, typer.Option(help="Column with the names of rows: its name, its position from 0, or none.")
+    ] = None
+    long: Annotated[
+        bool | None, typer.Option("--long/--wide", help="Whether each line has a row, a column and a value.")
+    ] = None
+    long_columns: Annotated[
+        str | None,
+        typer.Option(help="The columns of a long table that hold row, column and value: 'user,film,rating'."),
+    ] = None
+    dataset: Annotated[str | None, typer.Option(help="Which matrix of a file that holds several.")] = None
+    memory_limit: Annotated[
+        str | None, typer.Option(callback=_check_size, help="Most memory for chunks of a large file, such as 2GB.")
+    ] = None
+
+    def as_keywords(self) -> dict[str, Any]:
+        """The keywords of :func:`curplus.open_source` that were said."""
+        index: Any = self.index_col
+        if index is not None:
+            index = False if index.lower() == "none" else int(index) if index.isdigit() else index
+        said = {
+            "sep": self.sep,
+            "decimal": self.decimal,
+            "encoding": self.encoding,
+            "header": self.header,
+            "index_col": index,
+            "long": tuple(self.long_columns.split(",")) if self.long_columns else self.long,
+            "dataset": self.dataset,
+            "memory_limit": None if self.memory_limit is None else _n_bytes(self.memory_limit),
+        }
+        return {name: value for name, value in said.items() if value is not None}
+
+
+Rank = Annotated[int | None, typer.Option(help="Target rank; if left out, the data decide.")]
 Columns = Annotated[int | None, typer.Option(help="How many columns to read; 5 x rank or all if left out.")]
 Rows = Annotated[int | None, typer.Option(help="How many rows to read; 5 x rank or all if left out.")]
 Entries = Annotated[int | None, typer.Option(help="How many entries to read; 20 x rank^2 or all if left out.")]
 Seed = Annotated[int, typer.Option(callback=check_seed, help="Seed of all that is drawn.")]
-Out = Annotated[
-    Path | None, typer.Option(callback=check_writable, help="Save the result here, to be read with curplus.load.")
-]
 Check = Annotated[bool, typer.Option(help="Read the whole matrix and say how far off the approximation is.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+MatrixFile = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE",
+        help=f"A matrix or table ({', '.join(READERS)}, .csv.gz), or {STANDARD_INPUT} for standard input, or an "
+        "observation that curplus saved.",
+    ),
+]
+
+
+class Sampling(NamedTuple):
+    """How much to read, where that is not decided by the library."""
+
+    columns: Columns = None
+    rows: Rows = None
+    entries: Entries = None
+    seed: Seed = 0
+
+
+AS_FOUND, BY_DEFAULT = Reading(), Sampling()
+
+
+def with_groups(verb: Callable[..., None]) -> Callable[..., None]:
+    """A verb whose parameters of the types ``Reading`` and ``Sampling`` are one option for each of their fields."""
+    kinds = get_type_hints(verb, include_extras=True)
+    groups = {name: kind for name, kind in kinds.items() if kind in (Reading, Sampling)}
+    parameters: list[inspect.Parameter] = []
+    for name, parameter in inspect.signature(verb).parameters.items():
+        if name in groups:
+            parameters += _fields(groups[name])
+        else:
+            parameters.append(parameter.replace(annotation=kinds[name], kind=inspect.Parameter.KEYWORD_ONLY))
+
+    @wraps(verb)
+    def called(**given: Any) -> None:
+        made = {name: kind(**{field: given.pop(field) for field in kind._fields}) for name, kind in groups.items()}
+        verb(**given, **made)
+
+    called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    called.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    del called.__wrapped__
+    return called
+
+
+def _fields(group: Any) -> list[inspect.Parameter]:
+    kinds = get_type_hints(group, include_extras=True)
+    return [
+        inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, default=group._field_defaults[name], annotation=kinds[name]
+        )
+        for name in group._fields
+    ]

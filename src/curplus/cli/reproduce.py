@@ -8,10 +8,11 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from ..factorization import Fact
 from ..paper import EXPERIMENTS, SCALES
 from ..paper import reproduce as make
 from . import show
-from .options import Seed
+from .options import Json, Seed
 
 __all__ = ["reproduce"]
 
@@ -25,10 +26,12 @@ def reproduce(
     data: Annotated[Path | None, typer.Option(help="Folder that has the data sets.")] = None,
     jobs: Annotated[int | None, typer.Option(help="Processes; all cores if left out.")] = None,
     seed: Seed = 0,
+    json: Json = False,
 ) -> None:
     """Make figures and tables of the paper; go on where an interrupted run stopped."""
     folder = out or Path(f"reproduced-{scale}")
-    console = show.console()
+    console = show.console(stderr=True)
+    files: list[str] = []
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TextColumn("cells"))
     with Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=console) as bars:
         tasks = {}
@@ -43,6 +46,11 @@ def reproduce(
         def tell(what: str | Path) -> None:
             console.print(str(what), soft_wrap=True)
 
+        def written(path: Path) -> None:
+            files.append(str(path))
+            if not json:
+                show.line(str(path))
+
         try:
             make(
                 names or [],
@@ -53,8 +61,10 @@ def reproduce(
                 seed=seed,
                 remark=tell,
                 progress=progress,
-                written=tell,
+                written=written,
             )
         except KeyboardInterrupt:
             console.print("Interrupted. What was finished is kept: the same command goes on from there.")
             raise typer.Exit(130) from None
+    if json:
+        show.result([Fact("folder", str(folder)), Fact("files", files)], as_json=True)

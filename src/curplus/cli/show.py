@@ -1,29 +1,46 @@
-"""What the terminal shows: lines, facts and tables. It takes results and prints them, nothing else."""
+"""What the terminal shows: facts as text or as JSON, tables, progress. It takes results and prints them."""
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterable
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
 
+import numpy as np
 from rich.console import Console
-from rich.status import Status
 from rich.table import Table
 from rich.text import Text
 
-from ..factorization import Factorization
-from ..observation import Observation
+from ..factorization import Fact
 
-__all__ = ["answer", "console", "facts", "failure", "line", "share", "table", "working"]
+__all__ = ["console", "facts", "failure", "line", "note", "result", "table", "working"]
+
+UNWRAPPED = 100_000  # characters
+MOST_NAMES = 6  # of a list that is shown
 
 
 def console(*, stderr: bool = False) -> Console:
-    """The terminal, as wide as it is now. Text is printed as it is: a name with brackets or colons is no markup."""
-    return Console(stderr=stderr, markup=False, emoji=False, highlight=False)
+    """The terminal, as wide as it is now. Text is printed as it is: a name with brackets or colons is no markup.
+
+    What goes to a file or to another program is not wrapped.
+    """
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() or "COLUMNS" in os.environ else UNWRAPPED
+    return Console(stderr=stderr, markup=False, emoji=False, highlight=False, width=width)
 
 
 def line(text: str) -> None:
     """Print one line, however long."""
     console().print(text, soft_wrap=True)
+
+
+def note(text: str) -> None:
+    """Say on standard error what is worth knowing and is no result."""
+    console(stderr=True).print(Text.assemble(("note:", "bold"), " ", " ".join(text.splitlines())), soft_wrap=True)
 
 
 def failure(error: Exception) -> None:
@@ -33,9 +50,80 @@ def failure(error: Exception) -> None:
     console(stderr=True).print(Text.assemble(("error:", "bold red"), " ", message), soft_wrap=True)
 
 
-def working(what: str) -> Status:
-    """Say what is being done, while it is being done."""
-    return console().status(Text(what))
+@contextmanager
+def working(what: str) -> Iterator[Callable[[int, int], None]]:
+    """Say on standard error what is being done, while it is being done; gives a function that tells its progress."""
+    with console(stderr=True).status(Text(what)) as status:
+        yield lambda done, total: status.update(Text(f"{what}: {done} of {total} chunks"))
+
+
+def result(known: Iterable[Fact], *, as_json: bool, title: str = "") -> None:
+    """Print facts, as text or as one JSON object, which always has shape, rank, error and interval."""
+    known = tuple(known)
+    if as_json:
+        sys.stdout.write(json.dumps(_object(known), ensure_ascii=False) + "\n")
+        return
+    facts(((fact.title, _words(fact)) for fact in known if fact.is_shown and fact.name != "out"), title=title)
+    for fact in known:
+        if fact.name == "out":
+            line(f"{fact.title} {fact.value}")
+
+
+def _object(known: Sequence[Fact]) -> dict[str, Any]:
+    """Values by name; a name that occurs several times has a list."""
+    found: dict[str, Any] = dict.fromkeys(("shape", "rank", "error", "interval"))
+    for fact in known:
+        same = [other.value for other in known if other.name == fact.name]
+        found[fact.name] = _plain(fact.value if len(same) == 1 and fact.name != "note" else same)
+    return found
+
+
+def _plain(value: Any) -> Any:
+    """A value that JSON can hold: no NumPy types, and null for what is not finite."""
+    if isinstance(value, Mapping):
+        return {str(name): _plain(part) for name, part in value.items()}
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [_plain(part) for part in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, (str, bool, int, float)) else str(value)
+
+
+def _words(fact: Fact) -> str:
+    """A fact in words: pairs and lists too."""
+    value = fact.value
+    if fact.name in IN_WORDS and value is not None:
+        value = IN_WORDS[fact.name](value)
+    elif isinstance(value, Mapping):
+        value = ", ".join(f"{name.replace('_e', ' e')} {_number(part)}" for name, part in value.items())
+    elif isinstance(value, (list, tuple, np.ndarray)):
+        value = _listed([str(part) for part in value]) or None
+    return fact._replace(value=value).text
+
+
+#: How some facts are put into words.
+IN_WORDS: Mapping[str, Callable[[Any], str]] = {
+    "shape": lambda shape: f"{shape[0]} x {shape[1]}",
+    "interval": lambda ends: f"{ends[0]:.4g} to {ends[1]:.4g}",
+    "read": lambda read: (
+        f"{read['columns']} columns, {read['rows']} rows, {read['entries']} entries: {read['share']:.2%} of the matrix"
+        + (f", {read['gaps']} gaps" if read["gaps"] else "")
+    ),
+}
+
+
+def _number(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names one after the other, the first few of many."""
+    shown = ", ".join(names[:MOST_NAMES])
+    return shown + (f", ... ({len(names)} in all)" if len(names) > MOST_NAMES else "")
 
 
 def facts(pairs: Iterable[tuple[str, str]], *, title: str = "") -> None:
@@ -57,23 +145,3 @@ def table(headings: Iterable[str], rows: Iterable[Iterable[str]], *, title: str 
     for row in rows:
         drawn.add_row(*row)
     console().print(drawn)
-
-
-def answer(approx: Factorization, observation: Observation | None = None) -> None:
-    """What an approximation is, how it was found, and, where that is known, what was read for it."""
-    known = [(fact.title, fact.text) for fact in approx.facts if fact.is_shown]
-    if observation is not None:
-        known.insert(1, ("read", _what_was_read(observation)))
-    facts(known)
-
-
-def share(observation: Observation) -> float:
-    """Which part of the matrix was read, from 0 to 1."""
-    return observation.n_values_read / math.prod(observation.shape)
-
-
-def _what_was_read(observation: Observation) -> str:
-    return (
-        f"{observation.n_columns} columns, {observation.n_rows} rows, {observation.n_entries} entries: "
-        f"{share(observation):.2%} of the matrix"
-    )

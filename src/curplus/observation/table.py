@@ -13,7 +13,7 @@ import scipy.sparse
 from .._arrays import array_namespace, device, real_array
 from .._typing import Matrix
 from ..exceptions import InvalidArgumentError
-from ..sources import as_source
+from ..sources import LongSource, as_source
 from ..sources.convert import whole_matrix
 
 __all__ = ["FromTable"]
@@ -41,7 +41,8 @@ class FromTable:
         Parameters
         ----------
         table : array, masked array, DataFrame, sparse matrix or source of shape (n, m)
-            NaN, a masked value and a null are holes. Names of rows and columns are kept.
+            NaN, a masked value and a null are holes. Names of rows and columns are kept. The values of a long table,
+            ``open_source(path, long=True)``, become scattered entries, each line one record.
         missing : float or "unstored", default nan
             A number that stands for a hole too, such as -999. For a sparse matrix it must be said that what is not
             stored is a hole, and not zero: ``missing="unstored"``. What is stored becomes scattered entries.
@@ -66,7 +67,10 @@ class FromTable:
         """
         hole = _check_missing(missing, sparse=scipy.sparse.issparse(table))
         names = {"row_names": row_names, "column_names": column_names}
-        fields = _stored_entries(table) | names if hole == UNSTORED else _all_rows(table, hole, names)
+        if isinstance(table, LongSource):
+            fields = _long_entries(table, hole, names)
+        else:
+            fields = _stored_entries(table) | names if hole == UNSTORED else _all_rows(table, hole, names)
         make: Any = cls
         made: Self = make(**fields, gaps=True, **options)
         return made
@@ -113,6 +117,13 @@ def _stored_entries(table: Any) -> dict[str, Any]:
     stored.sum_duplicates()
     i, j = (np.asarray(index, dtype=np.int64) for index in stored.coords)
     return {"shape": stored.shape, "i": i, "j": j, "values": stored.data}
+
+
+def _long_entries(table: LongSource, missing: float, names: dict[str, Any]) -> dict[str, Any]:
+    """The values of a long table, as entries; a place may have several."""
+    own = {"row_names": table.row_names, "column_names": table.column_names}
+    named = {name: own[name] if given is None else given for name, given in names.items()}
+    return {"shape": table.shape, "i": table.i, "j": table.j, "values": _with_nan(table.values, missing), **named}
 
 
 def _without_mask(table: Any) -> Matrix:

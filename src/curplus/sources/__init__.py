@@ -14,12 +14,15 @@ from .file import open_source
 from .frames import FrameSource
 from .function import CallableSource
 from .hdf5 import hdf5_source
+from .long import LongSource
 from .mapped import MappedSource
 from .once import KnownParts
+from .parquet import ParquetSource
 from .source import Source
 from .sparse import SparseSource
 from .striped import StripedSource
 from .table import TableSource
+from .text_layout import Note
 from .zarr import zarr_source
 
 __all__ = [
@@ -30,7 +33,10 @@ __all__ = [
     "FactoredSource",
     "FrameSource",
     "KnownParts",
+    "LongSource",
     "MappedSource",
+    "Note",
+    "ParquetSource",
     "Source",
     "SparseSource",
     "StripedSource",

@@ -64,4 +64,5 @@ def backed_sparse_source(stored: Any, **options: Any) -> StripedSource:
 
     itemsize = group["data"].dtype.itemsize + group["indices"].dtype.itemsize
     line_bytes = start[-1] * itemsize / max((n, m)[axis], 1)
-    return StripedSource(stripe, (n, m), axis=axis, line_bytes=line_bytes, **{"dtype": stored.dtype, **options})
+    options = {"dtype": stored.dtype, "read_ahead": True, **options}
+    return StripedSource(stripe, (n, m), axis=axis, line_bytes=line_bytes, **options)

@@ -25,6 +25,7 @@ from .chunks import (
     n_bytes,
     place_in_words,
 )
+from .read_ahead import read_ahead
 
 __all__ = ["ChunkedSource"]
 
@@ -35,8 +36,8 @@ class ChunkedSource:
     """A matrix that can only be read one chunk, a rectangular block, at a time.
 
     Columns, rows and entries of a plan are taken in one pass: each chunk that holds some of them is read once, in the
-    order in which chunks are numbered, row by row, and no other chunk is read. Memory is that of the result, one chunk
-    and the cache.
+    order in which chunks are numbered, row by row, and no other chunk is read. Memory is that of the result, one chunk,
+    two with ``read_ahead``, and the cache.
 
     Parameters
     ----------
@@ -52,6 +53,13 @@ class ChunkedSource:
     cache_bytes : int, default 2**28
         Chunks that were read are kept up to this size, the least recently used is dropped first. Chunks that are kept
         are not read again by the next pass, such as the next round of :func:`curplus.acquire`.
+    memory_limit : int, optional
+        Most bytes that a pass may hold: its result, the chunks in use and the cache. The cache gets what the others
+        leave, nothing is read ahead where two chunks do not fit, and a plan that does not fit is refused before
+        anything is read.
+    read_ahead : bool, default False
+        Whether the next chunk is fetched in a thread while the present one is used. ``chunk`` is then called in that
+        thread, one call at a time.
     progress : callable, optional
         ``progress(done, total)`` is called with numbers of chunks, after each chunk of a pass.
     row_names, column_names : sequence, optional
@@ -83,6 +91,8 @@ class ChunkedSource:
         *,
         dtype: Any = np.float64,
         cache_bytes: int = CACHE_BYTES,
+        memory_limit: int | None = None,
+        read_ahead: bool = False,
         progress: Callable[[int, int], object] | None = None,
         row_names: Iterable[Any] | None = None,
         column_names: Iterable[Any] | None = None,
@@ -94,7 +104,10 @@ class ChunkedSource:
         self._edges = chunk_edges(chunks, self._shape)
         self.dtype = real_array(np.empty(0, dtype=np.dtype(dtype)), name="the matrix").dtype
         self._cache = ChunkCache(check_count(cache_bytes, name="cache_bytes"))
-        self.progress = progress
+        self._cache_bytes, self._read_ahead = cache_bytes, read_ahead
+        self._memory_limit: int | None = None
+        self.progress: Callable[[int, int], object] | None = None
+        self.limit(memory_limit, progress)
         self.bytes_read = 0
         self.row_names: Names | None = check_names(row_names, self._shape[0], name="row_names")
         self.column_names: Names | None = check_names(column_names, self._shape[1], name="column_names")
@@ -102,6 +115,12 @@ class ChunkedSource:
     @property
     def shape(self) -> Shape:
         return self._shape
+
+    def limit(self, memory_limit: int | None = None, progress: Callable[[int, int], object] | None = None) -> None:
+        """Set the memory limit and the progress callback of a source that is open; None changes nothing."""
+        if memory_limit is not None:
+            self._memory_limit = check_count(memory_limit, name="memory_limit", at_least=1)
+        self.progress = self.progress if progress is None else progress
 
     def rows(self, index: IndexVector) -> Matrix:
         return self._pass(row_index=index)[1]
@@ -128,11 +147,13 @@ class ChunkedSource:
         )
         if len(wanted.i) != len(wanted.j):
             raise InvalidArgumentError(f"i has length {len(wanted.i)} and j has {len(wanted.j)}. Give pairs.")
+        edges = self._cut(wanted)
+        ahead = self._share_memory(wanted, edges)
         columns = np.empty((n, len(wanted.column_index)), dtype=self.dtype)
         rows = np.empty((len(wanted.row_index), m), dtype=self.dtype)
         values = np.empty(len(wanted.i), dtype=self.dtype)
-        grid = Grid(wanted, self._cut(wanted))
-        for number, chunk in self._chunks(grid):
+        grid = Grid(wanted, edges)
+        for number, chunk in self._chunks(grid, ahead):
             (r, c), share = grid.place(number), grid.share(number)
             if len(share.columns):
                 columns[r, share.columns] = dense(chunk[:, wanted.column_index[share.columns] - c.start])
@@ -147,20 +168,46 @@ class ChunkedSource:
         """Where the chunks of a pass begin and end."""
         return self._edges
 
-    def _chunks(self, grid: Grid) -> Iterator[tuple[int, Chunk]]:
+    def _chunk_bytes(self, edges: Edges) -> int:
+        """Bytes of the largest chunk of a pass."""
+        rows, columns = (int(np.diff(side).max(initial=0)) for side in edges)
+        return rows * columns * int(self.dtype.itemsize)
+
+    def _share_memory(self, wanted: Wanted, edges: Edges) -> bool:
+        """Give the cache what a pass leaves of the memory; whether there is room to read ahead."""
+        if self._memory_limit is None:
+            return self._read_ahead
+        (n, m), chunk = self._shape, self._chunk_bytes(edges)
+        n_values = n * len(wanted.column_index) + m * len(wanted.row_index) + len(wanted.i)
+        result = n_values * int(self.dtype.itemsize)
+        left = self._memory_limit - result - chunk
+        if left < 0:
+            raise InvalidArgumentError(
+                f"memory_limit={self._memory_limit:,} bytes, but the plan asks for {result:,} bytes of values, and a "
+                f"chunk has up to {chunk:,}. Ask for less at once, or allow {result + chunk:,}."
+            )
+        ahead = self._read_ahead and left >= chunk
+        self._cache.shrink(min(self._cache_bytes, left - chunk if ahead else left))
+        return ahead
+
+    def _chunks(self, grid: Grid, ahead: bool) -> Iterator[tuple[int, Chunk]]:
         """The chunks of a pass: first those in the cache, which reading the others may drop, then the others."""
         needed = grid.needed()
         kept = [number for number in needed if grid.place(number) in self._cache]
         others = sorted(set(needed).difference(kept))
-        chunks = itertools.chain((self._cache[grid.place(number)] for number in kept), self._read_all(grid, others))
+        chunks = itertools.chain(
+            (self._cache[grid.place(number)] for number in kept), self._read_all(grid, others, ahead)
+        )
         for done, (number, chunk) in enumerate(zip(kept + others, chunks, strict=True), start=1):
             yield number, chunk
             if self.progress is not None:
                 self.progress(done, len(needed))
 
-    def _read_all(self, grid: Grid, numbers: list[int]) -> Iterator[Chunk]:
+    def _read_all(self, grid: Grid, numbers: list[int], ahead: bool) -> Iterator[Chunk]:
         """Chunks that are not kept: each is read, checked, counted and kept."""
         chunks = self._load(grid.place(number) for number in numbers)
+        if ahead and len(numbers) > 1:
+            chunks = read_ahead(chunks)
         for place in map(grid.place, numbers):
             try:
                 chunk = check_chunk(next(chunks), place, self.dtype)

@@ -147,6 +147,11 @@ class ChunkCache:
             return
         self._chunks[_key(place)] = chunk
         self._size += n_bytes(chunk)
+        self.shrink(self.most)
+
+    def shrink(self, most: int) -> None:
+        """Keep no more than ``most`` bytes from now on."""
+        self.most = most
         while self._size > self.most:
             self._size -= n_bytes(self._chunks.popitem(last=False)[1])
 

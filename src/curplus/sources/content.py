@@ -5,7 +5,7 @@ from __future__ import annotations
 import zipfile
 from pathlib import Path
 
-__all__ = ["kind_by_content"]
+__all__ = ["ending_of", "kind_by_content"]
 
 #: First bytes of a file, and the endings that it may have.
 FIRST_BYTES = (
@@ -15,6 +15,11 @@ FIRST_BYTES = (
     (b"ARROW1", (".feather", ".arrow")),
 )
 ZARR_FILES = ("zarr.json", ".zarray", ".zgroup")
+
+
+def ending_of(path: Path) -> str:
+    """The ending of a name in small letters; of a packed file, the one before .gz."""
+    return (Path(path.stem) if path.suffix.lower() == ".gz" else path).suffix.lower()
 
 
 def kind_by_content(path: Path, ending: str) -> str:

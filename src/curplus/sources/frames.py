@@ -15,7 +15,17 @@ from .._typing import IndexVector, Matrix, Names, Shape, Vector
 from .._validation import check_names
 from .table import refuse_words
 
-__all__ = ["ArrowColumns", "FrameSource", "PolarsColumns", "is_arrow", "is_polars", "open_feather", "open_parquet"]
+__all__ = [
+    "ARROW",
+    "ArrowColumns",
+    "FrameSource",
+    "PolarsColumns",
+    "is_arrow",
+    "is_polars",
+    "is_text",
+    "open_feather",
+    "with_row_names",
+]
 
 
 def is_polars(matrix: Any) -> bool:
@@ -56,6 +66,7 @@ class FrameSource:
 
     row_names: Names | None
     column_names: Names | None
+    gaps = False
 
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
@@ -123,7 +134,7 @@ class ArrowColumns:
 
     def __init__(self, table: Any) -> None:
         index = _pandas_index(table.schema.metadata)
-        self._types = import_extra("pyarrow", extra="arrow", purpose=_ARROW).types
+        self._types = import_extra("pyarrow", extra="arrow", purpose=ARROW).types
         self._columns = [
             column for name, column in zip(table.column_names, table.columns, strict=True) if name not in index
         ]
@@ -148,32 +159,30 @@ class ArrowColumns:
         return np.asarray(column.to_numpy()).astype(dtype, copy=False)
 
 
-_ARROW = "reading Parquet files and Arrow tables needs pyarrow"
-
-
-def open_parquet(path: Path) -> FrameSource:
-    """The table in a Parquet file."""
-    return _with_row_names(import_extra("pyarrow.parquet", extra="arrow", purpose=_ARROW).read_table(path))
+ARROW = "reading Parquet files and Arrow tables needs pyarrow"
 
 
 def open_feather(path: Path) -> FrameSource:
-    """The table in an Arrow file, also called Feather."""
-    feather = import_extra("pyarrow.feather", extra="arrow", purpose=_ARROW)
-    return _with_row_names(feather.read_table(path, memory_map=True))
+    """The table in an Arrow file, also called Feather, in which a null and NaN are gaps."""
+    feather = import_extra("pyarrow.feather", extra="arrow", purpose=ARROW)
+    source = with_row_names(feather.read_table(path, memory_map=True))
+    source.gaps = True
+    return source
 
 
-def _with_row_names(table: Any) -> FrameSource:
+def with_row_names(table: Any) -> FrameSource:
     """A table; the first column, if it is text and there is no other index, holds the names of rows."""
-    types = import_extra("pyarrow", extra="arrow", purpose=_ARROW).types
+    types = import_extra("pyarrow", extra="arrow", purpose=ARROW).types
     has_index = bool(_pandas_index(table.schema.metadata))
-    if has_index or table.num_columns < 2 or not _is_text(types, table.schema.types[0]):
+    if has_index or table.num_columns < 2 or not is_text(types, table.schema.types[0]):
         return FrameSource(ArrowColumns(table))
     columns = ArrowColumns(table.remove_column(0))
     columns.row_names = table.column(0).to_pylist()
     return FrameSource(columns)
 
 
-def _is_text(types: Any, kind: Any) -> bool:
+def is_text(types: Any, kind: Any) -> bool:
+    """Whether a column of an Arrow type holds text."""
     kind = kind.value_type if types.is_dictionary(kind) else kind
     return bool(types.is_string(kind) or types.is_large_string(kind))
 

@@ -33,7 +33,7 @@ def hdf5_source(dataset: Any, **options: Any) -> ChunkedSource:
         As for :class:`ChunkedSource`.
     """
     check_two_dimensional(dataset.shape or ())
-    options = {"dtype": dataset.dtype, **options}
+    options = {"dtype": dataset.dtype, "read_ahead": True, **options}
     if dataset.chunks is not None:
         return ChunkedSource(_reader(dataset), dataset.shape, dataset.chunks, **options)
     line_bytes = dataset.shape[1] * dataset.dtype.itemsize

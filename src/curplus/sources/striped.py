@@ -60,6 +60,9 @@ class StripedSource(ChunkedSource):
         runs = self._runs(np.unique(lines), size)
         return (runs, self._edges[1]) if self._axis == 0 else (self._edges[0], runs)
 
+    def _chunk_bytes(self, edges: Edges) -> int:
+        return int(np.diff(edges[self._axis]).max(initial=0) * self._line_bytes)
+
     def _runs(self, lines: IndexVector, size: int) -> IndexVector:
         """Where to cut so that lines near each other are read together, up to a stripe, and long gaps are not."""
         far = np.diff(lines) * self._line_bytes > GAP_BYTES + self._line_bytes

@@ -34,6 +34,8 @@ class TableSource:
 
     row_names: Names | None
     column_names: Names | None
+    gaps = False
+    notes: tuple[Any, ...] = ()  # what was found out about the file it was read from
 
     def __init__(self, frame: Any) -> None:
         self._frame = frame

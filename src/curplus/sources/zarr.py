@@ -29,7 +29,7 @@ def zarr_source(array: Any, **options: Any) -> ChunkedSource:
         As for :class:`ChunkedSource`.
     """
     check_two_dimensional(array.shape)
-    options = {"dtype": array.dtype, **options}
+    options = {"dtype": array.dtype, "read_ahead": True, **options}
     return ChunkedSource(lambda rows, columns: array[rows, columns], array.shape, array.chunks, **options)
 
 

@@ -1,0 +1,102 @@
+"""``curplus acquire``: read a matrix in rounds, where what was read decides what is read next."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .. import acquisition, methods
+from ..acquisition import ENTRY_STRATEGIES, STRATEGIES
+from ..exceptions import CURPlusError
+from ..factorization import Fact
+from ..observation import Observation, SampleCounts
+from ..sources import Source
+from . import show
+from .given import Given, open_given
+from .options import AS_FOUND, BY_DEFAULT, Json, MatrixFile, Rank, Reading, Sampling, counts, out_option, with_groups
+from .results import approximation_facts
+from .write import long_frame, write_frame
+
+__all__ = ["acquire"]
+
+
+def _check_strategy(name: str) -> str:
+    STRATEGIES.resolve(name)
+    return name
+
+
+def _check_entry_strategy(name: str) -> str:
+    ENTRY_STRATEGIES.resolve(name)
+    return name
+
+
+Out = Annotated[
+    Path | None,
+    out_option("what was read, for curplus.load (.npz) or as a long table", (".npz", ".csv", ".tsv", ".parquet")),
+]
+Strategy = Annotated[
+    str, typer.Option(callback=_check_strategy, help=f"How to choose rows and columns: {', '.join(STRATEGIES)}.")
+]
+EntryStrategy = Annotated[
+    str, typer.Option(callback=_check_entry_strategy, help=f"How to choose entries: {', '.join(ENTRY_STRATEGIES)}.")
+]
+
+
+@with_groups
+def acquire(
+    file: MatrixFile,
+    rank: Rank = None,
+    strategy: Strategy = "auto",
+    entry_strategy: EntryStrategy = "uniform",
+    out: Out = None,
+    json: Json = False,
+    sampling: Sampling = BY_DEFAULT,
+    reading: Reading = AS_FOUND,
+) -> None:
+    """Choose what to read of a matrix by what was read before, and say how well it is known then."""
+    given = open_given(file, reading)
+    how = {"strategy": strategy, "entry_strategy": entry_strategy}
+    observation = _read(given, rank, sampling, how, out)
+    with show.working("approximating"):
+        approx = methods.approximate(observation, rank)
+    facts = approximation_facts(approx, observation, given.source)
+    if out is not None:
+        _save(observation, out)
+        facts.append(Fact("out", str(out), "saved to"))
+    show.result(facts, as_json=json)
+
+
+def _read(given: Given, rank: int | None, sampling: Sampling, how: dict[str, Any], out: Path | None) -> Observation:
+    """Read in rounds; what was read before a failure is saved."""
+    source = given.matrix()
+    to_read = counts(source.shape, rank, sampling.columns, sampling.rows, sampling.entries)
+    try:
+        with show.working(f"reading {given.name}") as progress:
+            if hasattr(source, "limit"):
+                source.limit(progress=progress)
+            return _acquired(source, to_read, sampling, how)
+    except CURPlusError as error:
+        if out is not None and error.observation is not None and any(error.observation.counts):
+            _save(error.observation, out)
+            show.note(f"what was read before the failure is saved to {out}")
+        raise
+
+
+def _acquired(source: Source, goal: SampleCounts, sampling: Sampling, how: dict[str, Any]) -> Observation:
+    """Read in rounds; of a small matrix with gaps, as many entries by default as there are places left."""
+    size, start = math.prod(source.shape), None
+    if sampling.entries is None and 4 * goal.n_entries > size:
+        lines = goal._replace(n_entries=0)
+        start = acquisition.acquire(source, **lines._asdict(), **how, rng=sampling.seed)
+        goal = goal._replace(n_entries=min(goal.n_entries, size - start.n_gaps))
+    return acquisition.acquire(source, **goal._asdict(), **how, start=start, rng=sampling.seed)
+
+
+def _save(observation: Observation, out: Path) -> None:
+    if out.suffix.lower() == ".npz":
+        observation.save(out)
+    else:
+        write_frame(long_frame(observation), out)

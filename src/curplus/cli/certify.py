@@ -1,0 +1,59 @@
+"""``curplus certify``: how large the error of an approximation is, judged by what its fit did not use."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .. import evaluation, methods
+from ..exceptions import InvalidArgumentError
+from ..factorization import Fact, Factorization
+from . import show
+from .given import observation_of, open_given
+from .options import AS_FOUND, BY_DEFAULT, Json, MatrixFile, Rank, Reading, Sampling, with_groups
+from .results import certificate_facts, read_facts
+
+__all__ = ["certify"]
+
+
+def _check_level(level: float) -> float:
+    if not 0 < level < 1:
+        raise InvalidArgumentError(f"--level={level} is not between 0 and 1. Give for example 0.95.")
+    return level
+
+
+Saved = Annotated[
+    Path | None, typer.Option(help="A saved approximation, computed from the observation in FILE; made if left out.")
+]
+Level = Annotated[float, typer.Option(callback=_check_level, help="Confidence of the interval.")]
+
+
+@with_groups
+def certify(
+    file: MatrixFile,
+    approximation: Saved = None,
+    rank: Rank = None,
+    level: Level = 0.95,
+    json: Json = False,
+    sampling: Sampling = BY_DEFAULT,
+    reading: Reading = AS_FOUND,
+) -> None:
+    """Say how large the error of an approximation is, and how sure that is."""
+    given = open_given(file, reading)
+    observation = observation_of(given, rank, sampling)
+    with show.working("certifying"):
+        approx = methods.approximate(observation, rank) if approximation is None else _loaded(approximation)
+        certificate = evaluation.certify(approx, observation, level=level)
+    known = [Fact("shape", approx.shape), Fact("rank", approx.rank), Fact("verdict", certificate.verdict)]
+    show.result([*known, *certificate_facts(certificate), *read_facts(observation, given.source)], as_json=json)
+
+
+def _loaded(path: Path) -> Factorization:
+    saved = methods.load(path)
+    if not isinstance(saved, Factorization):
+        raise InvalidArgumentError(
+            f"{path} holds an observation, not an approximation. Save one with approximate --out."
+        )
+    return saved

@@ -1,0 +1,83 @@
+"""What the argument FILE stands for: a matrix to be read, or an observation that was saved."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import NamedTuple
+
+from .._files import HEADER
+from ..exceptions import InvalidArgumentError
+from ..factorization import Factorization
+from ..methods import load
+from ..observation import Observation, observe
+from ..sources import LongSource, Source, open_source
+from . import show
+from .options import Reading, Sampling, counts
+
+__all__ = ["Given", "is_saved", "observation_of", "open_given"]
+
+
+class Given(NamedTuple):
+    """A matrix that can be read, or what was read of one; one of the two is None."""
+
+    name: str
+    source: Source | None = None
+    observation: Observation | None = None
+
+    def matrix(self) -> Source:
+        """The matrix; an error where there is none to read."""
+        if self.source is None:
+            raise InvalidArgumentError(
+                f"{self.name} holds what was read of a matrix, and not the matrix. Give the matrix itself."
+            )
+        return self.source
+
+
+def is_saved(name: str) -> bool:
+    """Whether a file is one that curplus saved."""
+    path = Path(name)
+    if not path.is_file() or not zipfile.is_zipfile(path):
+        return False
+    with zipfile.ZipFile(path) as archive:
+        return f"{HEADER}.npy" in archive.namelist()
+
+
+def open_given(name: str, reading: Reading) -> Given:
+    """Open a file; what was found out about it is said on standard error."""
+    if is_saved(name):
+        saved = load(name)
+        if isinstance(saved, Factorization):
+            raise InvalidArgumentError(
+                f"{name} holds an approximation that curplus saved, not a matrix. Give the matrix, or look at the "
+                "approximation with 'curplus info'."
+            )
+        return Given(name, observation=saved)
+    source = open_source(name, **reading.as_keywords())
+    if notes := getattr(source, "notes", ()):
+        options = ", ".join(dict.fromkeys(_option(note.name) for note in notes if note.name))
+        otherwise = f" (if not so, use {options})" if options else ""
+        show.note(f"{name}: {'; '.join(note.text for note in notes)}{otherwise}")
+    return Given(name, source)
+
+
+def _option(keyword: str) -> str:
+    """The option of the command line for a keyword of open_source."""
+    return {"header": "--header or --no-header", "long": "--wide"}.get(keyword, f"--{keyword.replace('_', '-')}")
+
+
+def observation_of(given: Given, rank: int | None, sampling: Sampling) -> Observation:
+    """What is read of a file: as much as is asked for of a matrix, everything of a long table or an observation."""
+    if given.source is None or isinstance(given.source, LongSource):
+        asked = {name: value for name, value in sampling._asdict().items() if name != "seed" and value is not None}
+        if asked:
+            listed = ", ".join(f"--{name}={value}" for name, value in asked.items())
+            raise InvalidArgumentError(
+                f"{listed} was given, but {given.name} holds single values, all of which are used. Leave it out."
+            )
+        return Observation.from_table(given.source) if given.observation is None else given.observation
+    to_read = counts(given.source.shape, rank, sampling.columns, sampling.rows, sampling.entries)
+    with show.working(f"reading {given.name}") as progress:
+        if hasattr(given.source, "limit"):
+            given.source.limit(progress=progress)
+        return observe(given.source, **to_read._asdict(), rng=sampling.seed)

@@ -1,0 +1,97 @@
+"""Results as facts: the same facts are printed as text and as JSON."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..evaluation import Certificate, certify, metrics
+from ..factorization import Fact, Factorization
+from ..methods import cur_full
+from ..observation import Observation
+from ..sources import Source
+from ..sources.convert import whole_matrix
+
+__all__ = [
+    "answer_facts",
+    "approximation_facts",
+    "certificate_facts",
+    "comparison_facts",
+    "read_facts",
+    "share",
+    "true_errors",
+]
+
+
+def share(observation: Observation) -> float:
+    """Which part of the matrix was read, from 0 to 1."""
+    return observation.n_values_read / math.prod(observation.shape)
+
+
+def read_facts(observation: Observation, source: Source | None = None) -> list[Fact]:
+    """What was read, and how many bytes that took where they are counted."""
+    o, size = observation, getattr(source, "bytes_read", None)
+    read = {
+        "columns": o.n_columns,
+        "rows": o.n_rows,
+        "entries": o.n_entries,
+        "values": o.n_values_read,
+        "gaps": o.n_gaps,
+        "share": share(o),
+    }
+    return [Fact("read", read), Fact("bytes_read", size, unit="bytes")]
+
+
+def answer_facts(approx: Factorization) -> list[Fact]:
+    """What an approximation is, and how it was found."""
+    names = {"columns": approx.sampled_column_names, "rows": approx.sampled_row_names}
+    known = [Fact("shape", approx.shape)]
+    if "rank" not in (fact.name for fact in approx.report.facts):
+        known.append(Fact("rank", approx.rank))
+    for fact in approx.facts:
+        if fact.name in names:
+            known.append(fact._replace(value=[str(name) for name in names[fact.name]] or None))
+        elif fact.name != "shape":
+            known.append(fact)
+    return known
+
+
+def certificate_facts(certificate: Certificate) -> list[Fact]:
+    """What is known of the error."""
+    c = certificate
+    others = [f for f in c.facts if f.name not in ("verdict", "cannot_see")]
+    return [
+        Fact("error", c.error, unit="in the Frobenius norm"),
+        Fact("relative_error", c.relative_error, unit="of the matrix"),
+        Fact("interval", c.interval, f"{c.level:.0%} interval", reason="" if c.interval else f"none: {c.reason}"),
+        Fact("level", c.level),
+        *others,
+        *(f for f in c.facts if f.name == "cannot_see"),
+    ]
+
+
+def approximation_facts(approx: Factorization, observation: Observation, source: Source | None) -> list[Fact]:
+    """What an approximation is, what was read for it and what is known of its error."""
+    first, *rest = answer_facts(approx)
+    return [first, *read_facts(observation, source), *rest, *certificate_facts(certify(approx, observation))]
+
+
+def comparison_facts(approx: Factorization, observation: Observation, source: Source) -> list[Fact]:
+    """How far an approximation is from the whole matrix, beside the best core for the same rows and columns."""
+    rank = max(approx.rank, 1)  # of zeros alone, the approximation has rank 0
+    best = cur_full(source, observation).truncate(rank)
+    target = metrics.ReferenceMatrix(whole_matrix(source))
+    return [
+        Fact("true_errors", true_errors(target, approx, rank), f"true errors of {approx.core.solver}"),
+        Fact("true_errors_of_best", true_errors(target, best, rank), "true errors of CUR-F, which sees all"),
+    ]
+
+
+def true_errors(target: metrics.ReferenceMatrix, approx: Factorization, rank: int) -> dict[str, Any]:
+    """Errors against the whole matrix; the best approximation of the rank has l_F = l_s = 1."""
+    error = metrics.frobenius_error(target, approx)
+    return {
+        "relative_error": error / target.frobenius_norm if error else 0.0,
+        "l_F": metrics.relative_frobenius_error(target, approx, rank),
+        "l_s": metrics.relative_spectral_error(target, approx, rank),
+    }
