@@ -116,7 +116,7 @@ def _means_of_rows(approximation: Factorization, observation: Observation, level
     row_noise = (0.0 if math.isnan(noise) else noise / unit) / math.sqrt(observation.shape[1])
     means = without_entries(known, prediction, found.sample) if reason else with_entries(known, found)
     low, high, joint_low, joint_high = (end * unit for end in _intervals(means.with_noise(row_noise), level))
-    total_low, total_high = _interval(means.total, means.total_error, means.total_freedom, level)
+    total_low, total_high = _interval(means.total, means.total_error, math.inf, level)
     return MeanEstimates(
         estimate=means.mean * unit,
         low=low,

@@ -11,8 +11,8 @@ from .._typing import FloatArray, IndexVector
 from ..factorization import Factorization
 from ..observation import Observation
 from .cross_fit import CrossFit
-from .row_effects import RowEffects, pooled_variances, row_effects
-from .row_sums import KnownPart, predicted_sums, sample_rows
+from .row_effects import RowEffects, Variances, pooled_variances, row_effects
+from .row_sums import KnownPart, RowSample, predicted_sums, sample_rows
 
 __all__ = ["RowMeans", "with_entries", "without_entries"]
 
@@ -28,9 +28,21 @@ class RowMeans(NamedTuple):
     own_mean: FloatArray  # (n,)
     own_error: FloatArray  # (n,), NaN for rows without entries
     own_freedom: FloatArray  # (n,)
-    total: float
-    total_error: float
-    total_freedom: float = math.inf
+    total: float = 0.0
+    total_error: float = 0.0
+
+    def with_rows(self, where: IndexVector, base: FloatArray, share: FloatArray, part: RowMeans) -> RowMeans:
+        """The same with other rows at some places: means of a share of each row, on top of what is known of it."""
+        return RowMeans(
+            _placed(self.mean, where, base[where] + share[where] * part.mean),
+            _placed(self.error, where, share[where] * part.error),
+            _placed(self.freedom, where, part.freedom),
+            _placed(self.own_mean, where, base[where] + share[where] * part.own_mean),
+            _placed(self.own_error, where, share[where] * part.own_error),
+            _placed(self.own_freedom, where, part.own_freedom),
+            self.total + part.total,
+            math.hypot(self.total_error, part.total_error),
+        )
 
     def with_noise(self, of_row: float) -> RowMeans:
         """The same of values without noise, where ``of_row`` is the standard error that noise makes in a whole row."""
@@ -48,26 +60,45 @@ def without_entries(known: KnownPart, prediction: Factorization, sample: Observa
 
 
 def with_entries(known: KnownPart, found: CrossFit) -> RowMeans:
-    """Predicted means corrected by entries, with what rows share."""
+    """Predicted means corrected by entries, with what rows share; sampled rows with gaps are predicted there."""
     n, m = found.sample.shape
     rest = m - known.n_values
-    some = np.flatnonzero(rest)  # rows that are not known whole
+    lines = found.sample.row_index
+    gappy = lines[rest[lines] > 0]
+    some = np.setdiff1d(np.flatnonzero(rest), gappy)
+    share, base = rest / m, known.total / m
+    exact = (base, np.zeros(n), np.full(n, math.inf))
+    parts = RowMeans(*exact, *exact)
+    if len(gappy):
+        parts = parts.with_rows(gappy, base, share, _predicted(found, gappy, rest[gappy]))
+    if len(some):
+        parts = parts.with_rows(some, base, share, _estimated(known, found, some, rest))
+    return parts._replace(total=parts.total + float(np.sum(known.total)))
+
+
+def _predicted(found: CrossFit, gappy: IndexVector, rest: FloatArray) -> RowMeans:
+    """Means over the gaps of sampled rows. All errors in the gaps of a row may be alike, at worst."""
+    sums = np.mean([predicted_sums(fit, found.sample)[gappy] for fit in found.fits], axis=0)
+    square = float(np.average(found.residuals**2, weights=found.chances))
+    error, freedom = np.full(len(gappy), math.sqrt(square)), np.full(len(gappy), float(len(found.counted)))
+    total_error = math.sqrt(square * float(np.sum(rest**2)))
+    return RowMeans(sums / rest, error, freedom, sums / rest, error, freedom, float(np.sum(sums)), total_error)
+
+
+def _estimated(known: KnownPart, found: CrossFit, some: IndexVector, rest: FloatArray) -> RowMeans:
+    """Means over the rest of rows that were not sampled."""
     rows = sample_rows(found, rest).take(some)
     own = pooled_variances(rows)
-    effects = row_effects(rows.mean, own.of_mean, _covariates(known, some))
-    share, base = rest[some] / m, known.total / m
-    freedom = _freedom(effects, own.freedom)
-    total = _total(effects, np.where(np.isfinite(own.of_mean), own.of_mean, 0.0), rest[some])
-    mean = _placed(base, some, base[some] + share * effects.mean)
+    effects = row_effects(rows.mean, own, _covariates(known, some), float(np.mean(rest[some])))
+    own_error = np.sqrt(np.where(np.isfinite(own.of_mean), own.of_mean, np.nan))
     return RowMeans(
-        mean,
-        _placed(np.zeros(n), some, share * np.sqrt(effects.variance)),
-        _placed(np.full(n, math.inf), some, freedom),
-        _placed(base, some, base[some] + share * rows.mean),
-        _placed(np.zeros(n), some, share * np.sqrt(np.where(np.isfinite(own.of_mean), own.of_mean, np.nan))),
-        _placed(np.full(n, math.inf), some, own.freedom),
-        float(np.sum(mean)) * m,
-        total,
+        effects.mean,
+        np.sqrt(effects.variance),
+        _freedom(effects, own.freedom),
+        rows.mean,
+        own_error,
+        own.freedom,
+        *_total(effects, rows, own, rest[some]),
     )
 
 
@@ -94,8 +125,14 @@ def _freedom(effects: RowEffects, own: FloatArray) -> FloatArray:
     return 1 / ((1 - borrowed) ** 2 / own + borrowed**2 / max(effects.freedom, 1))
 
 
-def _total(effects: RowEffects, variance: FloatArray, rest: FloatArray) -> float:
-    """Standard error of the sum of the estimates, which share the line that they are pulled towards."""
-    pull = effects.shrinkage * rest
-    along = (1 - effects.shrinkage) * rest + (pull @ effects.covariates) @ effects.line  # of each estimate in the sum
-    return math.sqrt(float(np.sum(along**2 * variance)) + effects.spread**2 * float(np.sum((along - rest) ** 2)))
+def _total(effects: RowEffects, rows: RowSample, own: Variances, rest: FloatArray) -> tuple[float, float]:
+    """The sum over all places of the rest, and its standard error.
+
+    Rows with entries count with their own means, which are unbiased; the line stands for the others.
+    """
+    told = np.isfinite(own.of_mean)
+    others = np.where(told, 0.0, rest)
+    weights = np.where(told, rest, 0.0) + (others @ effects.covariates) @ effects.line  # of each mean in the sum
+    chance = float(np.sum((weights**2 * own.of_mean)[told]))
+    between = effects.spread**2 * float(np.sum((weights - rest) ** 2))
+    return float(np.sum((weights * rows.mean)[told])), math.sqrt(chance + between)

@@ -40,8 +40,8 @@ class RowSample(NamedTuple):
 
     mean: FloatArray  # (n,), NaN without entries
     n_entries: FloatArray  # (n,), entries that count, as if all had had the same chance
-    spread: FloatArray  # (n,), variance of a single error around the mean error of its row; NaN below 2 entries
-    spread_error: FloatArray  # (n,), variance of that variance
+    second: FloatArray  # (n,), mean square of errors around the mean error of their row
+    fourth: FloatArray  # (n,), mean fourth power
     unread: FloatArray  # (n,), factor of the variance of the mean: places that were read are known
 
     def take(self, rows: IndexVector) -> RowSample:
@@ -81,9 +81,11 @@ def sample_rows(found: CrossFit, rest: FloatArray) -> RowSample:
     row, weights, n = found.sample.i[found.counted], found.chances, found.sample.shape[0]
     total = np.bincount(row, weights, n)
     count = total**2 / np.maximum(np.bincount(row, weights**2, n), np.finfo(float).tiny)
-    spread, spread_error = _spread(found.residuals, row, weights, count)
+    safe = np.maximum(total, np.finfo(float).tiny)
+    deviations = found.residuals - (np.bincount(row, weights * found.residuals, n) / safe)[row]
+    second, fourth = (np.bincount(row, weights * deviations**power, n) / safe for power in (2, 4))
     some = np.where(total > 0, total * rest, np.nan)
-    return RowSample(_weighted_sums(found, rest) / some, count, spread, spread_error, _unread(found, rest, count))
+    return RowSample(_weighted_sums(found, rest) / some, count, second, fourth, _unread(found, rest, count))
 
 
 def _weighted_sums(found: CrossFit, rest: FloatArray) -> FloatArray:
@@ -109,19 +111,6 @@ def _distinct_places(sample: Observation) -> IndexVector:
     """The first record of each place off the sampled rows and columns."""
     outside = np.flatnonzero(sample.outside)
     return outside[sample.entries.take(outside).unique()] if sample.entries.has_repeats else outside
-
-
-def _spread(
-    residuals: FloatArray, row: IndexVector, weights: FloatArray, count: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Variance of a single error around the mean error of its row, and the variance of that variance."""
-    n = len(count)
-    total = np.maximum(np.bincount(row, weights, n), np.finfo(float).tiny)
-    deviations = residuals - (np.bincount(row, weights * residuals, n) / total)[row]
-    second, fourth = (np.bincount(row, weights * deviations**power, n) / total for power in (2, 4))
-    freedom = np.where(count > 1.5, count - 1, np.nan)
-    spread = second * count / freedom
-    return spread, np.maximum(fourth - second**2, 0.0) / freedom
 
 
 def _unread(found: CrossFit, rest: FloatArray, count: FloatArray) -> FloatArray:
