@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from .._arrays import gather, take, to_numpy
 from .._typing import FloatArray, IndexVector
+from .._validation import check_level
 from ..exceptions import InvalidArgumentError
 from ..factorization import Factorization
 from ..observation import Observation
@@ -175,8 +175,7 @@ def check_arguments(approximation: Any, observation: Any, level: Any, *, caller:
             f"{caller} was given a {type(approximation).__name__} and a {type(observation).__name__}. "
             f"Give {caller}(approximation, observation)."
         )
-    if isinstance(level, bool) or not isinstance(level, Real) or not 0 < float(level) < 1:
-        raise InvalidArgumentError(f"level={level!r} is not a confidence. Give a number between 0 and 1, such as 0.95.")
+    check_level(level)
     made_from = approximation.provenance.fingerprint
     if approximation.shape != observation.shape or made_from not in (None, observation.fingerprint):
         raise InvalidArgumentError(

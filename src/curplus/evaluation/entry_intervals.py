@@ -23,8 +23,8 @@ from ..exceptions import InvalidArgumentError
 from ..factorization import Factorization
 from ..observation import Observation
 from ..observation.noise import place_means
+from .conformal import fit_scores
 from .cross_fit import CrossFit, check_arguments, cross_fit, one_noise
-from .entry_scale import fit_scale
 from .row_sums import known_part
 
 __all__ = ["EntryIntervals", "predict_interval"]
@@ -141,26 +141,7 @@ def _reach(found: CrossFit, i: IndexVector, j: IndexVector, level: float) -> tup
     if found.reason:
         return np.full(len(i), np.nan), found.reason
     row, column = found.sample.i[found.counted], found.sample.j[found.counted]
-    magnitudes, weights = np.abs(found.residuals), found.chances
-    unit = float(np.max(magnitudes)) or 1.0
-    scale = fit_scale(magnitudes / unit, row, column, weights, _n_known(found.sample))
-    own = scale.without_own(row, column, magnitudes / unit, weights)
-    quantile = weighted_quantile(magnitudes / unit / own, weights, level)
-    if math.isinf(quantile):
-        return np.full(len(i), np.nan), f"the {len(row)} entries held out are too few for a level of {level:g}"
-    return quantile * scale.at(i, j) * unit, ""
-
-
-def weighted_quantile(scores: FloatArray, weights: FloatArray, level: float) -> float:
-    """The least score that scores of the given weight do not exceed, one more of unknown size counted; maybe infinite.
-
-    The one more is the entry that is predicted; it weighs as much as the heaviest of the others, on the safe side.
-    """
-    order = np.argsort(scores)
-    reached = np.cumsum(weights[order])
-    wanted = level * (reached[-1] + float(np.max(weights)))
-    place = int(np.searchsorted(reached, wanted * (1 - 1e-12)))
-    return float(scores[order[place]]) if place < len(order) else math.inf
+    return fit_scores(found.residuals, row, column, found.chances, _n_known(found.sample)).reach(i, j, level)
 
 
 def _n_known(sample: Observation) -> tuple[FloatArray, FloatArray]:

@@ -104,7 +104,7 @@ class MeanEstimates:
             Fact("may_be_largest", None if self.reason else len(self.best(1)), "may be the largest", self.what),
             Fact("total", self.total, reason=interval),
             Fact("exact", exact or None, "read whole", self.what),
-            Fact("without_entries", few or None, "without entries", self.what, "they are judged by the others"),
+            Fact("without_entries", few or None, "without entries", f"{self.what}, judged by the others"),
             Fact("noise", None if not self.noise else self.noise, reason=noisy),
         )
 
