@@ -21,7 +21,7 @@ from ..factorization import Factorization
 from ..observation import Observation
 from .residual import Residual
 
-__all__ = ["CrossFit", "check_arguments", "cross_fit", "errors_at", "one_noise", "table_as_entries"]
+__all__ = ["FEWEST", "CrossFit", "check_arguments", "cross_fit", "errors_at", "one_noise", "table_as_entries"]
 
 FOLDS = 5
 FEWEST = 30  # entries that are held out in all, below which nothing is said

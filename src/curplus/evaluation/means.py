@@ -18,11 +18,11 @@ from .._typing import FloatArray
 from ..exceptions import InvalidArgumentError
 from ..factorization import Factorization
 from ..observation import Observation
-from .cross_fit import CrossFit, check_arguments, cross_fit, one_noise
+from .cross_fit import FEWEST, CrossFit, check_arguments, cross_fit, one_noise
 from .effective_sample import effective_sample_size, tail_index
 from .mean_estimates import MeanEstimates
 from .row_means import RowMeans, with_entries, without_entries
-from .row_sums import known_part
+from .row_sums import deviations, known_part
 
 __all__ = ["estimate_means"]
 
@@ -114,7 +114,8 @@ def _means_of_rows(approximation: Factorization, observation: Observation, level
     reason = "" if is_exact.all() else found.reason or _why_not(found)
     noise = _noise(observation)
     row_noise = (0.0 if math.isnan(noise) else noise / unit) / math.sqrt(observation.shape[1])
-    means = without_entries(known, prediction, found.sample) if reason else with_entries(known, found)
+    means = without_entries(known, prediction, found.sample) if found.reason else with_entries(known, found)
+    means = means.without_errors(~is_exact) if reason else means
     low, high, joint_low, joint_high = (end * unit for end in _intervals(means.with_noise(row_noise), level))
     total_low, total_high = _interval(means.total, means.total_error, math.inf, level)
     return MeanEstimates(
@@ -136,8 +137,10 @@ def _means_of_rows(approximation: Factorization, observation: Observation, level
 
 
 def _why_not(found: CrossFit) -> str:
-    """Why errors do not tell how far means can be off; empty where they do."""
-    squares = found.chances * found.residuals**2
+    """Why errors, less the means of their rows, do not tell how far means can be off; empty where they do."""
+    squares = found.chances * deviations(found) ** 2
+    if np.count_nonzero(squares) < FEWEST:  # rows have hardly more than one entry each
+        squares = found.chances * found.residuals**2
     if not np.any(squares):
         return ""
     size, index = effective_sample_size(squares), tail_index(squares)

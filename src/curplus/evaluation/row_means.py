@@ -6,6 +6,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._typing import FloatArray, IndexVector
 from ..factorization import Factorization
@@ -44,6 +45,11 @@ class RowMeans(NamedTuple):
             math.hypot(self.total_error, part.total_error),
         )
 
+    def without_errors(self, where: NDArray[np.bool_]) -> RowMeans:
+        """The same, with nothing known of the errors of some rows and of the total."""
+        error, own_error = (np.where(where, math.nan, x) for x in (self.error, self.own_error))
+        return self._replace(error=error, own_error=own_error, total_error=math.nan)
+
     def with_noise(self, of_row: float) -> RowMeans:
         """The same of values without noise, where ``of_row`` is the standard error that noise makes in a whole row."""
         if not of_row:
@@ -52,11 +58,11 @@ class RowMeans(NamedTuple):
 
 
 def without_entries(known: KnownPart, prediction: Factorization, sample: Observation) -> RowMeans:
-    """Predicted means, of which nothing is known but where rows were read whole."""
+    """Predicted means, as if they were known."""
     n, m = sample.shape
     mean = (known.total + predicted_sums(prediction, sample)) / m
-    error, freedom = np.where(known.n_values == m, 0.0, math.nan), np.full(n, math.inf)
-    return RowMeans(mean, error, freedom, mean, error, freedom, float(np.sum(mean)) * m, math.nan)
+    exact = (mean, np.zeros(n), np.full(n, math.inf))
+    return RowMeans(*exact, *exact, total=float(np.sum(mean)) * m)
 
 
 def with_entries(known: KnownPart, found: CrossFit) -> RowMeans:
@@ -133,6 +139,6 @@ def _total(effects: RowEffects, rows: RowSample, own: Variances, rest: FloatArra
     told = np.isfinite(own.of_mean)
     others = np.where(told, 0.0, rest)
     weights = np.where(told, rest, 0.0) + (others @ effects.covariates) @ effects.line  # of each mean in the sum
-    chance = float(np.sum((weights**2 * own.of_mean)[told]))
+    chance = float(np.sum(weights[told] ** 2 * own.of_mean[told]))
     between = effects.spread**2 * float(np.sum((weights - rest) ** 2))
-    return float(np.sum((weights * rows.mean)[told])), math.sqrt(chance + between)
+    return float(np.sum(weights[told] * rows.mean[told])), math.sqrt(chance + between)

@@ -25,7 +25,7 @@ from ..factorization import Factorization
 from ..observation import Observation
 from .cross_fit import CrossFit, errors_at
 
-__all__ = ["KnownPart", "RowSample", "known_part", "sample_rows"]
+__all__ = ["KnownPart", "RowSample", "deviations", "known_part", "predicted_sums", "sample_rows"]
 
 
 class KnownPart(NamedTuple):
@@ -81,11 +81,19 @@ def sample_rows(found: CrossFit, rest: FloatArray) -> RowSample:
     row, weights, n = found.sample.i[found.counted], found.chances, found.sample.shape[0]
     total = np.bincount(row, weights, n)
     count = total**2 / np.maximum(np.bincount(row, weights**2, n), np.finfo(float).tiny)
-    safe = np.maximum(total, np.finfo(float).tiny)
-    deviations = found.residuals - (np.bincount(row, weights * found.residuals, n) / safe)[row]
-    second, fourth = (np.bincount(row, weights * deviations**power, n) / safe for power in (2, 4))
+    safe, around = np.maximum(total, np.finfo(float).tiny), deviations(found)
+    second, fourth = (np.bincount(row, weights * around**power, n) / safe for power in (2, 4))
     some = np.where(total > 0, total * rest, np.nan)
     return RowSample(_weighted_sums(found, rest) / some, count, second, fourth, _unread(found, rest, count))
+
+
+def deviations(found: CrossFit) -> FloatArray:
+    """Errors at the counted entries, less the mean error of their rows, shape (h,)."""
+    row, weights, n = found.sample.i[found.counted], found.chances, found.sample.shape[0]
+    residuals, total = found.residuals, np.bincount(row, weights, n)
+    means = np.bincount(row, weights * residuals, n) / np.maximum(total, np.finfo(float).tiny)
+    around: FloatArray = residuals - means[row]
+    return around
 
 
 def _weighted_sums(found: CrossFit, rest: FloatArray) -> FloatArray:
