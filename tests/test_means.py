@@ -80,7 +80,7 @@ def test_no_entry_is_predicted_by_a_fit_that_had_it():
 @pytest.mark.parametrize("axis", [1, 0])
 def test_intervals_cover_as_often_as_they_say(axis):
     inside = []
-    for seed in range(4):
+    for seed in range(3):
         M = matrix(seed=seed)
         inside.append(covered(means_of(entries_of(M, 1200, rng=seed), axis=axis), M.mean(axis=axis)).mean())
     assert 0.9 < np.mean(inside) < 0.985
@@ -111,7 +111,8 @@ def test_intervals_cover_where_entries_had_unequal_chances():
 def test_rows_of_few_entries_or_none_get_intervals_that_cover(per_row):
     inside, none = [], 0
     for seed in range(3):
-        M = matrix(300, 50, seed=seed) + 2 * np.random.default_rng(seed).standard_normal((300, 1))
+        rng = np.random.default_rng(seed)
+        M = rng.standard_normal((300, 50)) + 2 * rng.standard_normal((300, 1)) + rng.standard_normal((1, 50))
         means = means_of(entries_of(M, int(300 * per_row), rng=seed))
         inside.append(covered(means, M.mean(axis=1)).mean())
         none += np.count_nonzero(means.n_entries == 0)
@@ -168,13 +169,13 @@ def test_a_matrix_that_was_read_whole_is_known():
 
 def test_the_total_lies_in_its_interval_even_where_large_rows_have_large_errors():
     inside = 0
-    for seed in range(6):
+    for seed in range(4):
         rng = np.random.default_rng(seed)
         rates = np.exp(0.5 * rng.standard_normal((80, 1))) @ np.exp(0.5 * rng.standard_normal((1, 60)))
         M = rng.poisson(rates).astype(float)
         low, high = means_of(entries_of(M, 1200, rng=seed)).total_interval
         inside += low <= M.sum() <= high
-    assert inside >= 4
+    assert inside >= 3
 
 
 def test_columns_are_the_rows_of_the_transposed_matrix(some):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,7 @@ class CrossFit:
     counted: IndexVector  # (h,), the records that are evidence: held out once, outside the sampled rows and columns
     reason: str = ""  # why there is no evidence; empty where there is
 
-    @property
+    @cached_property
     def residuals(self) -> FloatArray:
         """What the fits that did not have them get wrong at the counted records, shape (h,)."""
         found = np.empty(len(self.counted))

@@ -113,10 +113,10 @@ def _means_of_rows(approximation: Factorization, observation: Observation, level
     is_exact = known.n_values == observation.shape[1]
     reason = "" if is_exact.all() else found.reason or _why_not(found)
     noise = _noise(observation)
-    row_noise = (0.0 if math.isnan(noise) else noise / unit) / math.sqrt(observation.shape[1])
     means = without_entries(known, prediction, found.sample) if found.reason else with_entries(known, found)
     means = means.without_errors(~is_exact) if reason else means
-    low, high, joint_low, joint_high = (end * unit for end in _intervals(means.with_noise(row_noise), level))
+    means = means.with_noise(0.0 if math.isnan(noise) else noise / unit, observation.shape[1])
+    low, high, joint_low, joint_high = (end * unit for end in _intervals(means, level))
     total_low, total_high = _interval(means.total, means.total_error, math.inf, level)
     return MeanEstimates(
         estimate=means.mean * unit,

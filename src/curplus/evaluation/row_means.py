@@ -50,11 +50,16 @@ class RowMeans(NamedTuple):
         error, own_error = (np.where(where, math.nan, x) for x in (self.error, self.own_error))
         return self._replace(error=error, own_error=own_error, total_error=math.nan)
 
-    def with_noise(self, of_row: float) -> RowMeans:
-        """The same of values without noise, where ``of_row`` is the standard error that noise makes in a whole row."""
-        if not of_row:
+    def with_noise(self, noise: float, n_columns: int) -> RowMeans:
+        """The same of values without noise, which is the standard deviation of a reading."""
+        if not noise:
             return self
-        return self._replace(error=np.hypot(self.error, of_row), own_error=np.hypot(self.own_error, of_row))
+        of_row, of_total = noise / math.sqrt(n_columns), noise * math.sqrt(n_columns * len(self.mean))
+        return self._replace(
+            error=np.hypot(self.error, of_row),
+            own_error=np.hypot(self.own_error, of_row),
+            total_error=math.hypot(self.total_error, of_total),
+        )
 
 
 def without_entries(known: KnownPart, prediction: Factorization, sample: Observation) -> RowMeans:
