@@ -13,7 +13,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.metrics.pairwise import rbf_kernel
 
 import curplus
-from curplus.plotting import plot_importance, plot_observation
+from curplus.plotting import plot_importance, plot_means, plot_observation
 
 FOLDER = Path(__file__).parent / "_static"
 RANK, N_COLUMNS, N_ROWS, N_ENTRIES, SEED = 6, 8, 8, 150, 9
@@ -119,6 +119,16 @@ def draw_importance():
     return plot_importance(curplus.approximate(seen, rank=5, form="cur").importance())
 
 
+def draw_means():
+    """Which of forty made-up models may be among the three best: the example of the guide."""
+    rng = np.random.default_rng(0)
+    skill, hardness = 3 * rng.standard_normal((40, 1)), 4 * rng.standard_normal((1, 1000))
+    style = 0.5 * rng.standard_normal((40, 2)) @ rng.standard_normal((2, 1000))
+    answers = (rng.random((40, 1000)) < 1 / (1 + np.exp(hardness - skill - style))).astype(float)
+    seen = curplus.observe(answers, n_columns=0, n_rows=0, n_entries=4000, rng=0)
+    return plot_means(curplus.estimate_means(curplus.approximate(seen), seen), k=3).figure
+
+
 def draw_missing():
     """Filled against true values, for gaps at random and for gaps where values are large."""
     rng = np.random.default_rng(0)
@@ -196,6 +206,7 @@ def main():
     save(draw_importance(), "importance")
     save(draw_missing(), "missing")
     save(draw_kernels(), "kernels")
+    save(draw_means(), "means")
 
 
 if __name__ == "__main__":

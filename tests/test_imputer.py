@@ -293,3 +293,57 @@ def test_a_table_of_which_nothing_is_known_is_refused():
 def test_every_kind_of_random_state_is_taken(table):
     for state in (None, 0, np.random.default_rng(0), np.random.RandomState(0)):
         assert np.isfinite(CURImputer(random_state=state).fit_transform(table)).all()
+
+
+@pytest.mark.parametrize("shape", [(400, 12), (12, 400)])
+def test_intervals_cover_what_is_filled_in(shape):
+    shares = []
+    for seed in range(4):
+        X, gaps = low_rank(*shape, noise=0.3, seed=seed)
+        table = np.where(gaps, np.nan, X)
+        low, high, reason = CURImputer().fit(table).intervals(table)
+        assert not reason
+        assert np.array_equal(low[~gaps], X[~gaps])
+        assert np.array_equal(high[~gaps], X[~gaps])
+        shares.append(((low <= X) & (high >= X))[gaps].mean())
+    assert 0.86 < np.mean(shares) < 0.95
+
+
+def test_intervals_lie_around_what_transform_fills_in_and_within_the_limits(table):
+    imputer = CURImputer(min_value=0.0).fit(table)
+    low, high, _ = imputer.intervals(table, level=0.8)
+    filled = imputer.transform(table)
+    assert np.all((low <= filled) & (filled <= high))
+    assert np.nanmin(low[np.isnan(table)]) >= 0.0
+    assert np.all(imputer.intervals(table, level=0.95).high >= high)
+
+
+def test_noisy_columns_have_wider_intervals():
+    X, gaps = low_rank(n=400)
+    X[:, 0] += 2 * np.random.default_rng(1).standard_normal(400)
+    table = np.where(gaps, np.nan, X)
+    low, high, _ = CURImputer().fit(table).intervals(table)
+    width = np.where(gaps, high - low, np.nan)
+    assert np.nanmean(width[:, 0]) > 3 * np.nanmean(width[:, 1:])
+
+
+def test_intervals_of_sparse_tables_and_empty_features_keep_their_shape(table):
+    table[:, 3] = np.nan
+    low, high, _ = CURImputer().fit(table).intervals(table)
+    assert low.shape == high.shape == table.shape
+    assert np.isnan(low[:, 3]).all()
+    assert not np.isnan(np.delete(low, 3, axis=1)).any()
+    stored = scipy.sparse.csr_array(np.where(np.isnan(table), 0.0, table))
+    sparse = CURImputer(missing_values="unstored").fit(stored).intervals(stored)
+    assert sparse.low == pytest.approx(low, nan_ok=True)
+
+
+def test_intervals_need_hidden_values(table):
+    with pytest.raises(InvalidArgumentError, match="validation_fraction=None, so no values were hidden"):
+        quick().fit(table).intervals(table)
+    with pytest.raises(InvalidArgumentError, match="level=2 is not a confidence"):
+        CURImputer().fit(table).intervals(table, level=2)
+    tiny = np.array([[1.0, 2.0], [np.nan, 4.0], [5.0, np.nan]])
+    low, _, reason = CURImputer().fit(tiny).intervals(tiny)
+    assert "too few for a level of 0.9" in reason
+    assert np.isnan(low[1, 0])

@@ -1,10 +1,12 @@
+import dataclasses
+
 import numpy as np
 import pytest
 
 import curplus
 from curplus import plotting
 from curplus.estimators import ErrorPath
-from curplus.exceptions import MissingExtraError
+from curplus.exceptions import InvalidArgumentError, MissingExtraError
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -72,3 +74,44 @@ def test_a_missing_extra_names_itself(monkeypatch, rng):
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.pyplot", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'curplus\[plot\]'"):
         plotting.plot_images({"one": rng.standard_normal((3, 3))})
+
+
+@pytest.fixture
+def judged(low_rank):
+    """A matrix, what was seen of it, and its approximation."""
+    M = low_rank((60, 50), 2)
+    M[3] += 3 * M.std()
+    seen = curplus.observe(M, n_columns=2, n_rows=2, n_entries=900, rng=0)
+    return M, seen, curplus.approximate(seen)
+
+
+def test_means_are_drawn_in_descending_order_with_the_best_marked(judged):
+    _, seen, approx = judged
+    means = curplus.estimate_means(approx, seen)
+    ax = plotting.plot_means(means, k=2)
+    dots = np.concatenate([np.column_stack(line.get_data()) for line in ax.get_lines() if line.get_marker() == "o"])
+    assert np.array_equal(dots[np.argsort(dots[:, 1]), 0], np.sort(means.estimate)[::-1])
+    assert f"may be among the 2 best ({len(means.best(2))})" in [t.get_text() for t in ax.get_legend().get_texts()]
+    few = plotting.plot_means(means, most=10, ax=plt.figure().add_subplot())
+    assert len(few.get_yticklabels()) == 10
+
+
+def test_means_without_intervals_are_drawn_too(judged):
+    _, seen, approx = judged
+    means = curplus.estimate_means(approx, seen)
+    nothing = np.full(len(means), np.nan)
+    refused = dataclasses.replace(
+        means, low=nothing, high=nothing, joint_low=nothing, joint_high=nothing, reason="no evidence"
+    )
+    assert plotting.plot_means(refused).get_title() == "no intervals"
+
+
+def test_intervals_are_drawn_beside_the_truth(judged):
+    M, seen, approx = judged
+    i, j = np.divmod(np.arange(0, 3000, 17), 50)
+    found = curplus.predict_interval(approx, seen, i, j)
+    ax = plotting.plot_intervals(found, truth=M[i, j])
+    assert np.array_equal(ax.get_lines()[0].get_ydata(), np.sort(found.value[~found.is_measured]))
+    assert "inside" in ax.get_title()
+    with pytest.raises(InvalidArgumentError, match="truth has shape"):
+        plotting.plot_intervals(found, truth=[1.0])

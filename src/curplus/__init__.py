@@ -27,7 +27,15 @@ if TYPE_CHECKING:
         theory,
     )
     from .acquisition import acquire, propose, select_columns
-    from .evaluation import Certificate, certify, metrics
+    from .evaluation import (
+        Certificate,
+        EntryIntervals,
+        MeanEstimates,
+        certify,
+        estimate_means,
+        metrics,
+        predict_interval,
+    )
     from .factorization import Factorization
     from .methods import approximate, cur_full, cur_plus, cur_unbiased, load
     from .observation import Observation, SamplePlan, observe, read
@@ -37,7 +45,9 @@ if TYPE_CHECKING:
 __all__ = [
     "CallableSource",
     "Certificate",
+    "EntryIntervals",
     "Factorization",
+    "MeanEstimates",
     "Observation",
     "SamplePlan",
     "Source",
@@ -52,6 +62,7 @@ __all__ = [
     "cur_plus",
     "cur_unbiased",
     "datasets",
+    "estimate_means",
     "estimators",
     "evaluation",
     "exceptions",
@@ -64,6 +75,7 @@ __all__ = [
     "open_source",
     "paper",
     "plotting",
+    "predict_interval",
     "propose",
     "read",
     "select_columns",

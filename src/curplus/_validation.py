@@ -20,6 +20,7 @@ __all__ = [
     "check_finite",
     "check_gaps",
     "check_index",
+    "check_level",
     "check_names",
     "check_one_noise",
     "check_rank",
@@ -81,6 +82,13 @@ def check_share(value: Any, *, name: str, below: float = 1.0) -> float:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)) or not 0 <= value < below:
         raise InvalidArgumentError(f"{name}={value!r} is not a share. Give a number from 0 on, below {below:g}.")
     return float(value)
+
+
+def check_level(level: Any) -> float:
+    """A confidence between 0 and 1."""
+    if isinstance(level, (bool, np.bool_)) or not isinstance(level, Real) or not 0 < float(level) < 1:
+        raise InvalidArgumentError(f"level={level!r} is not a confidence. Give a number between 0 and 1, such as 0.95.")
+    return float(level)
 
 
 def check_shape(shape: Any) -> Shape:

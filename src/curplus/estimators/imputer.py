@@ -11,10 +11,11 @@ from sklearn.impute import MissingIndicator
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from .._typing import FloatArray, RandomState
-from .._validation import check_count, check_share, random_generator
+from .._validation import check_count, check_level, check_share, random_generator
 from ..exceptions import InvalidArgumentError
 from ._engine import Start, fit_table
 from ._errors import measured, without_hidden
+from ._intervals import CellIntervals, hidden_scores
 from ._scaling import column_moments
 from ._tables import (
     UNSTORED,
@@ -189,6 +190,46 @@ class CURImputer(TransformerMixin, BaseEstimator):
         table = with_gaps(self._checked(X, reset=False), self.missing_values)
         return self._filled(table, lambda _, block: self._found.complete(block))
 
+    def intervals(self, X: Any, *, level: float = 0.9) -> CellIntervals:
+        """Intervals for what :meth:`transform` fills in, from the errors at hidden values.
+
+        Values that are known are their own interval. The others are missing at random, it is assumed: like those that
+        were hidden from a fit. Then a share ``level`` of them lies inside, on average over the table. Intervals are
+        wider in columns that are predicted worse, and in rows of which less is known.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            Rows with gaps: those of the fit, or new ones.
+        level : float, default 0.9
+            Share of the values that shall lie inside.
+
+        Returns
+        -------
+        CellIntervals
+            ``low`` and ``high``, each of shape (n_samples, n_features), kept between ``min_value`` and ``max_value``;
+            NaN in features that were empty in the fit. Where too few values were hidden, gaps are NaN, and ``reason``
+            says so.
+        """
+        check_is_fitted(self)
+        if self._scores is None:
+            raise InvalidArgumentError(
+                f"validation_fraction={self.validation_fraction!r}, so no values were hidden, and nothing says how far "
+                "predictions can be off. Fit with a share of the values to hide, such as validation_fraction=0.1."
+            )
+        table = dense_with_gaps(with_gaps(self._checked(X, reset=False), self.missing_values))
+        kept = np.flatnonzero(self._is_kept)
+        low, high = table.astype(np.float64), table.astype(np.float64)
+        reason = ""
+        for rows in blocks_of_rows(table.shape):
+            block = table[rows][:, kept]
+            i, j = np.nonzero(np.isnan(block))
+            centre = self._units.back(self._found.complete(self._units(block)))[i, j] if len(i) else np.empty(0)
+            reach, reason = self._scores.reach(np.count_nonzero(~np.isnan(block), axis=1)[i], j, check_level(level))
+            low[rows][i, kept[j]] = np.clip(centre - reach, *self._limits[:, kept[j]])
+            high[rows][i, kept[j]] = np.clip(centre + reach, *self._limits[:, kept[j]])
+        return CellIntervals(low, high, reason)
+
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Names of the columns of the filled table.
 
@@ -225,7 +266,7 @@ class CURImputer(TransformerMixin, BaseEstimator):
 
     def _measure(self, table: Any, rank: int | None, rng: np.random.Generator) -> Start | None:
         """Hide values from a fit, and set the errors at them; returns where the fit to all values may start."""
-        self.error_, self.error_path_ = None, None
+        self.error_, self.error_path_, self._scores = None, None, None
         if not self.validation_fraction:
             return None
         part = some_rows(table, MOST_CELLS, rng)
@@ -236,6 +277,7 @@ class CURImputer(TransformerMixin, BaseEstimator):
         found = fit_table(fitted, rank, self.standardize, rng)
         errors, self.error_path_ = measured(found.approximation, found.units, hidden, column_moments(fitted))
         self.error_[self._is_kept] = errors
+        self._scores = hidden_scores(found, fitted, hidden)
         return found.start if part.shape == table.shape or table.shape[0] >= table.shape[1] else None
 
     def _filled(self, table: Any, predict: Callable[[slice, FloatArray], Any]) -> FloatArray:

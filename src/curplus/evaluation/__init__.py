@@ -3,5 +3,16 @@
 from . import metrics
 from .certificate import Certificate
 from .certify import certify
+from .entry_intervals import EntryIntervals, predict_interval
+from .mean_estimates import MeanEstimates
+from .means import estimate_means
 
-__all__ = ["Certificate", "certify", "metrics"]
+__all__ = [
+    "Certificate",
+    "EntryIntervals",
+    "MeanEstimates",
+    "certify",
+    "estimate_means",
+    "metrics",
+    "predict_interval",
+]

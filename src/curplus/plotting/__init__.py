@@ -5,6 +5,17 @@ from .certificate import plot_certificate
 from .error_path import plot_error_path
 from .images import plot_images
 from .importance import plot_importance
+from .intervals import plot_intervals
+from .means import plot_means
 from .observation import plot_observation
 
-__all__ = ["plot_backtest", "plot_certificate", "plot_error_path", "plot_images", "plot_importance", "plot_observation"]
+__all__ = [
+    "plot_backtest",
+    "plot_certificate",
+    "plot_error_path",
+    "plot_images",
+    "plot_importance",
+    "plot_intervals",
+    "plot_means",
+    "plot_observation",
+]

@@ -1,0 +1,118 @@
+"""What is known of the means of rows or columns: a value, and its words."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._extras import import_extra
+from .._typing import FloatArray, IndexVector, Names
+from .._validation import check_count
+from ..factorization import Fact
+from ..factorization.report import facts_as_html, facts_as_text
+
+__all__ = ["MeanEstimates"]
+
+LINES = ("columns", "rows")
+
+
+@dataclass(frozen=True, eq=False)
+class MeanEstimates:
+    """Means of all rows (``axis`` 1) or columns (``axis`` 0) of a matrix of which a part was read.
+
+    Where no interval can be given, its ends are NaN and ``reason`` says why; rows that were read whole are exact.
+    """
+
+    estimate: FloatArray  # (n,)
+    low: FloatArray  # (n,), an interval for each mean by itself, at ``level``
+    high: FloatArray  # (n,)
+    joint_low: FloatArray  # (n,), intervals that hold all at once, at ``level``
+    joint_high: FloatArray  # (n,)
+    total: float  # estimated sum of the whole matrix
+    total_interval: tuple[float, float] | None  # at ``level``; None where it is refused
+    n_entries: IndexVector  # (n,), entries of each row that are evidence; in rows that were read whole, 0
+    is_exact: Any  # (n,), which rows were read whole
+    axis: int
+    level: float
+    reason: str = ""  # why there are no intervals; empty where there are
+    names: Names | None = None  # (n,), of the rows or columns
+    noise: float = 0.0  # standard deviation of a reading; nan where it is not known
+
+    def __len__(self) -> int:
+        return len(self.estimate)
+
+    @property
+    def what(self) -> str:
+        """Whose means they are: "rows" or "columns"."""
+        return LINES[self.axis]
+
+    def best(self, k: int, *, largest: bool = True) -> IndexVector:
+        """Positions of those that may be among the ``k`` best, the best estimate first.
+
+        The others are not, with the confidence ``level`` for all of them at once: at least k have joint intervals
+        that lie wholly above theirs. Where intervals are refused, all may be.
+
+        Parameters
+        ----------
+        k : int
+            How many are looked for.
+        largest : bool, default True
+            Whether large means are good, or small ones.
+
+        Returns
+        -------
+        array of positions
+        """
+        k = check_count(k, name="k", at_least=1, at_most=len(self), of=self.what)
+        sign = 1.0 if largest else -1.0
+        low, high = (self.joint_low, self.joint_high) if largest else (-self.joint_high, -self.joint_low)
+        floor = np.sort(np.where(np.isnan(low), -math.inf, low))[-k]  # k of them are surely this good
+        possible = np.flatnonzero(~(high < floor))
+        best: IndexVector = possible[np.argsort(-sign * self.estimate[possible], kind="stable")]
+        return best
+
+    def to_frame(self) -> Any:
+        """A table (pandas) with one line for each row or column: estimate, intervals, entries."""
+        pandas = import_extra("pandas", extra="pandas", purpose="tables with names need pandas")
+        columns = ("estimate", "low", "high", "joint_low", "joint_high", "n_entries", "is_exact")
+        index = None if self.names is None else pandas.Index(self.names, name=self.what[:-1])
+        return pandas.DataFrame({name: getattr(self, name) for name in columns}, index=index)
+
+    @property
+    def verdict(self) -> str:
+        """The estimates in one sentence."""
+        if self.reason:
+            return f"no intervals: {self.reason}"
+        width = float(np.median(self.high - self.low))
+        return f"the means of {len(self)} {self.what}, each known to {width / 2:.3g} up or down ({self.level:.0%})"
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        """What there is to say, ready to be shown."""
+        first = int(np.argmax(self.estimate))
+        name = first if self.names is None else self.names[first]
+        interval = "" if self.total_interval is None else "between {:.4g} and {:.4g}".format(*self.total_interval)
+        exact = int(np.count_nonzero(self.is_exact))
+        few = int(np.count_nonzero(~self.is_exact & (self.n_entries < 1)))
+        noisy = "means are of the values as they were measured" if math.isnan(self.noise) else ""
+        return (
+            Fact("verdict", self.verdict),
+            Fact("largest", f"{name}, {self.estimate[first]:.4g}", "largest estimate"),
+            Fact("may_be_largest", None if self.reason else len(self.best(1)), "may be the largest", self.what),
+            Fact("total", self.total, reason=interval),
+            Fact("exact", exact or None, "read whole", self.what),
+            Fact("without_entries", few or None, "without entries", f"{self.what}, judged by the others"),
+            Fact("noise", None if not self.noise else self.noise, reason=noisy),
+        )
+
+    def __str__(self) -> str:
+        return facts_as_text(self.facts)
+
+    def __repr__(self) -> str:
+        return f"<MeanEstimates of {len(self)} {self.what}: {self.verdict}>"
+
+    def _repr_html_(self) -> str:
+        return facts_as_html("Means", self.facts)

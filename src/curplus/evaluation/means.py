@@ -1,0 +1,179 @@
+r"""Which rows are best: the mean of every row or column, with intervals, from a part of the matrix.
+
+What was read whole is known. Elsewhere an approximation predicts, and entries that it was not fitted to correct it, so
+that a bad prediction makes an interval wide and not wrong. Rows with few entries borrow from the others.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import scipy.special
+
+from .._arrays import harmless_unit
+from .._typing import FloatArray
+from ..exceptions import InvalidArgumentError
+from ..factorization import Factorization
+from ..observation import Observation
+from .cross_fit import FEWEST, CrossFit, check_arguments, cross_fit, one_noise
+from .effective_sample import effective_sample_size, tail_index
+from .mean_estimates import MeanEstimates
+from .row_means import RowMeans, with_entries, without_entries
+from .row_sums import deviations, known_part
+
+__all__ = ["estimate_means"]
+
+MIN_EFFECTIVE_SIZE = 30  # of the squared errors, below which a few of them decide a mean
+MIN_TAIL_INDEX = 1.25  # least power with which the largest squared errors fall off: 1 makes a variance
+
+
+def estimate_means(
+    approximation: Factorization, observation: Observation, *, axis: int = 1, level: float = 0.95
+) -> MeanEstimates:
+    r"""Estimate the mean of every row or column, with intervals.
+
+    .. math::
+
+       \hat\theta_i = \frac{1}{m} \Big( \sum_{\text{known}} M_{ij} + \sum_{\text{others}} (P_{ij} + \bar e_i) \Big)
+
+    Parameters
+    ----------
+    approximation : Factorization
+        What predicts. Its method is fitted again five times, each time without a fifth of the entries.
+    observation : Observation
+        What it was computed from; another one is refused. Entries must have been drawn uniformly, or with known
+        ``probabilities``; rows and columns may have been chosen in any way.
+    axis : {1, 0}, default 1
+        1 for the means of rows, 0 for those of columns.
+    level : float, default 0.95
+        Confidence of each interval, and of the joint intervals taken together.
+
+    Returns
+    -------
+    MeanEstimates
+        ``estimate``, ``low`` and ``high``; ``joint_low`` and ``joint_high``, which hold for all rows at once; ``total``
+        and ``total_interval``; ``best(k)``, which rows may be among the k best. ``reason`` says why intervals are
+        refused, if they are.
+
+    Notes
+    -----
+    Every entry is held out once. The entries of a row are a random sample of its places, so the mean error
+    :math:`\bar e_i` of predictions that did not have them corrects the prediction without bias, whatever the quality of
+    the prediction and however rows and columns were chosen. Its variance is that of the errors of the row, pulled
+    towards that of all rows, with Student's t.
+
+    Rows with few entries, and rows with none, borrow from the others: their means are taken for draws from one
+    distribution around a common mean, or a line in the mean of the sampled columns (Fay and Herriot 1979). Intervals
+    then hold on average over rows, not for each row of an unusual kind. The joint intervals do not rest on that alone:
+    they contain the interval without borrowing as well, where a row has entries.
+
+    Rows that were read whole are exact. Gaps count as places that were not read: that they are like the other places of
+    their row is assumed. With ``noise`` means are those without noise; where its size is not known, those of the values
+    as they were measured.
+
+    Intervals are refused where the entries' chances are not known, where there are too few entries, and where a few
+    large errors decide: rows whose own large values were not met would look better known than they are.
+
+    References
+    ----------
+    Robins, Rotnitzky, Zhao: Estimation of regression coefficients when some regressors are not always observed, 1994.
+    Zrnic, Candes: Cross-prediction-powered inference, 2024. Fay, Herriot: Estimates of income for small places, 1979.
+
+    Examples
+    --------
+    >>> import numpy as np, curplus
+    >>> rng = np.random.default_rng(0)
+    >>> M = rng.standard_normal((60, 3)) @ rng.standard_normal((3, 200)) + 0.1 * rng.standard_normal((60, 200))
+    >>> M[7] += 1.0
+    >>> seen = curplus.observe(M, n_columns=0, n_rows=0, n_entries=3000, rng=0)
+    >>> means = curplus.estimate_means(curplus.approximate(seen), seen)
+    >>> bool(np.mean((means.low < M.mean(axis=1)) & (M.mean(axis=1) < means.high)) > 0.85)
+    True
+    >>> means.best(1).tolist()
+    [7]
+    """
+    check_arguments(approximation, observation, level, caller="estimate_means")
+    if axis not in (0, 1) or isinstance(axis, bool):
+        raise InvalidArgumentError(f"axis={axis!r} is neither 1, for means of rows, nor 0, for means of columns.")
+    if axis == 0:
+        return replace(_means_of_rows(approximation.T, observation.T, float(level)), axis=0)
+    return _means_of_rows(approximation, observation, float(level))
+
+
+def _means_of_rows(approximation: Factorization, observation: Observation, level: float) -> MeanEstimates:
+    """The means of rows, computed in a unit in which squares stay in range."""
+    unit = harmless_unit(observation.magnitude, observation.values, power=4)
+    core = approximation.core._replace(Z=approximation.core.Z / unit)
+    prediction = replace(approximation, core=core)
+    found = cross_fit(prediction, observation.divide(unit))
+    known = known_part(found.sample)
+    is_exact = known.n_values == observation.shape[1]
+    reason = "" if is_exact.all() else found.reason or _why_not(found)
+    noise = _noise(observation)
+    means = without_entries(known, prediction, found.sample) if found.reason else with_entries(known, found)
+    means = means.without_errors(~is_exact) if reason else means
+    means = means.with_noise(0.0 if math.isnan(noise) else noise / unit, observation.shape[1])
+    low, high, joint_low, joint_high = (end * unit for end in _intervals(means, level))
+    total_low, total_high = _interval(means.total, means.total_error, math.inf, level)
+    return MeanEstimates(
+        estimate=means.mean * unit,
+        low=low,
+        high=high,
+        joint_low=joint_low,
+        joint_high=joint_high,
+        total=means.total * unit,
+        total_interval=None if reason else (float(total_low) * unit, float(total_high) * unit),
+        n_entries=np.bincount(found.sample.i[found.counted], minlength=observation.shape[0]),
+        is_exact=is_exact,
+        axis=1,
+        level=level,
+        reason=reason,
+        names=observation.row_names,
+        noise=noise,
+    )
+
+
+def _why_not(found: CrossFit) -> str:
+    """Why errors, less the means of their rows, do not tell how far means can be off; empty where they do."""
+    squares = found.chances * deviations(found) ** 2
+    if np.count_nonzero(squares) < FEWEST:  # rows have hardly more than one entry each
+        squares = found.chances * found.residuals**2
+    if not np.any(squares):
+        return ""
+    size, index = effective_sample_size(squares), tail_index(squares)
+    if size < MIN_EFFECTIVE_SIZE:
+        return f"a few of the errors decide: {size:.0f} of {len(squares)} in effect, and it takes {MIN_EFFECTIVE_SIZE}"
+    if index < MIN_TAIL_INDEX:
+        return (
+            f"the largest squared errors fall off so slowly (index {index:.2f}, and it takes {MIN_TAIL_INDEX:g}) that "
+            "rows in which none of them was met would look better known than they are"
+        )
+    return ""
+
+
+def _noise(observation: Observation) -> float:
+    """Standard deviation of a reading; 0 where readings are exact, nan where it is not known."""
+    noise = one_noise(observation)
+    return 0.0 if noise is None else observation.noise_estimate if isinstance(noise, str) else noise
+
+
+def _intervals(means: RowMeans, level: float) -> tuple[FloatArray, ...]:
+    """Both ends of the intervals of each row, and of those that hold for all rows at once.
+
+    With a level of :math:`l^{1/h}` for each of h independent means, all hold at level l.
+    """
+    uncertain = max(int(np.count_nonzero(means.error > 0)), 1)
+    each = level ** (1 / uncertain)
+    low, high = _interval(means.mean, means.error, means.freedom, level)
+    borrowed = _interval(means.mean, means.error, means.freedom, each)
+    own = _interval(means.own_mean, means.own_error, means.own_freedom, each)
+    return low, high, np.fmin(own[0], borrowed[0]), np.fmax(own[1], borrowed[1])
+
+
+def _interval(mean: Any, error: Any, freedom: Any, level: float) -> tuple[Any, Any]:
+    """Student's t interval."""
+    reach = error * scipy.special.stdtrit(freedom, (1 + level) / 2)
+    return mean - reach, mean + reach

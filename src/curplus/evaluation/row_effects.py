@@ -1,0 +1,142 @@
+r"""What rows have in common, where a row has few entries or none.
+
+The means of rows spread around a common mean, or around a straight line in the mean of what the sampled columns show of
+each row, with a standard deviation :math:`\tau`. That is the model of Fay and Herriot (1979) for small areas: an
+estimate of variance :math:`v_i` is pulled towards the line by :math:`B_i = v_i / (v_i + \tau^2)`, and a row without
+entries lies around the line. With entries enough, :math:`B_i` is small and nothing is assumed.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from .._typing import FloatArray
+from .row_sums import RowSample
+
+__all__ = ["RowEffects", "Variances", "pooled_variances", "row_effects"]
+
+STEPS = 100
+ROUNDING = 1e-28  # share of the squares that is rounding error
+ENOUGH = 10  # entries of a row that tell the fourth power of its errors
+SMALL = 1e-6
+LEAST_FREEDOM = 4.0  # of what rows have in common of their variances: fewer would have no variance
+
+
+class Variances(NamedTuple):
+    """Variance of the estimated mean of each row."""
+
+    of_mean: FloatArray  # (n,), infinite without entries
+    if_alike: FloatArray  # (n,), the same if the errors of all rows had one variance
+    freedom: FloatArray  # (n,), degrees of freedom
+    of_error: float  # variance of a single error, of all rows
+
+
+def pooled_variances(rows: RowSample) -> Variances:
+    r"""Variances of single errors, pulled towards that of all rows.
+
+    .. math:: \tilde s_i^2 = \frac{d_0 s_0^2 + (n_i - 1) s_i^2}{d_0 + n_i - 1}
+
+    The prior degrees of freedom follow from how far the variances of rows differ beyond chance (Smyth 2004). Where
+    errors have long tails, so have means of few of them: an excess kurtosis of k leaves k / n, which is that of
+    Student's t with 4 + 6 n / k degrees of freedom.
+    """
+    freedom = np.maximum(rows.n_entries - 1, 0.0)
+    own = rows.second * rows.n_entries / np.maximum(freedom, 1.0)
+    common = float(np.average(own, weights=freedom)) if np.any(freedom) else float(np.mean(rows.second))
+    prior = _prior_freedom(rows, own, common, freedom)
+    spread = (prior * common + freedom * own) / (prior + freedom)
+    tails = LEAST_FREEDOM + 6 * rows.n_entries / max(_excess_kurtosis(rows, spread), SMALL)
+    with np.errstate(divide="ignore"):
+        each = np.where(rows.n_entries > 0, rows.unread / rows.n_entries, np.inf)
+    return Variances(_times(spread, each), _times(common, each), np.minimum(prior + freedom, tails), common)
+
+
+def _times(spread: FloatArray | float, each: FloatArray) -> FloatArray:
+    """Products, infinite where the second factor is."""
+    return np.where(np.isinf(each), np.inf, spread * np.where(np.isinf(each), 0.0, each))
+
+
+def _prior_freedom(rows: RowSample, own: FloatArray, common: float, freedom: FloatArray) -> float:
+    """Degrees of freedom that the variance of all rows is worth in each: many where rows differ by chance alone."""
+    by_moments = np.maximum(rows.fourth - rows.second**2, 0.0) / np.maximum(freedom, 1.0)
+    normal = 2 * own**2 / (rows.n_entries + 1)
+    excess = (own - common) ** 2 - np.where(rows.n_entries < ENOUGH, normal, by_moments)
+    total = max(float(np.sum(freedom)), 1.0)
+    between = float(np.sum(freedom * excess)) / total
+    doubt = math.sqrt(float(np.sum((freedom * (excess - between)) ** 2))) / total
+    return min(LEAST_FREEDOM + 2 * common**2 / max(between - doubt, SMALL * common**2, np.finfo(float).tiny), total)
+
+
+def _excess_kurtosis(rows: RowSample, spread: FloatArray) -> float:
+    """Excess kurtosis of errors relative to the spread of their rows."""
+    known = (rows.n_entries > 0) & (spread > 0)
+    if not known.any():
+        return 0.0
+    weights, scale = rows.n_entries[known], spread[known]
+    second = float(np.average(rows.second[known] / scale, weights=weights))
+    fourth = float(np.average(rows.fourth[known] / scale**2, weights=weights))
+    return fourth / second**2 - 3 if second > 0 else 0.0
+
+
+class RowEffects(NamedTuple):
+    """Means of the rest of each row, with what all rows have in common."""
+
+    mean: FloatArray  # (n,)
+    variance: FloatArray  # (n,), of its error
+    shrinkage: FloatArray  # (n,), how far each estimate was pulled towards the line: B
+    spread: float  # standard deviation tau of rows around the line
+    freedom: float  # rows that tell it
+    covariates: FloatArray  # (n, q)
+    line: FloatArray  # (q, n), coefficients of the line in terms of the estimates
+
+
+def row_effects(mean: FloatArray, variances: Variances, covariates: FloatArray, n_places: float) -> RowEffects:
+    """Fit the line and the spread around it; rows without an estimate have an infinite variance.
+
+    Rows count for the line as if their errors had one variance: rows with large values often have large errors. Rows
+    that differ in nothing else differ as means of ``n_places`` errors do, so their spread is at least that.
+    """
+    variance = variances.of_mean
+    told = np.isfinite(variance)
+    design, y = covariates[told], mean[told]
+    v = np.maximum(variances.if_alike[told], ROUNDING * float(np.mean(y**2)) + np.finfo(float).tiny)
+    freedom = max(len(y) - design.shape[1], 0)
+    between = max(_between(design, y, v, freedom), variances.of_error / n_places)
+    weights = 1 / (v + between)
+    inverse = np.linalg.pinv((design.T * weights) @ design)
+    line = np.zeros((covariates.shape[1], len(mean)))
+    line[:, told] = inverse @ (design.T * weights)
+    common = covariates @ (line[:, told] @ y)
+    with np.errstate(invalid="ignore"):
+        shrinkage = np.where(told, variance / np.maximum(variance + between, np.finfo(float).tiny), 1.0)
+    around = np.einsum("ip,pq,iq->i", covariates, inverse, covariates)  # variance of the line
+    own = np.where(told, variance, 0.0) * (1 - shrinkage) + shrinkage * between * ~told
+    pulled = np.where(told, common + (1 - shrinkage) * (np.where(told, mean, 0.0) - common), common)
+    return RowEffects(pulled, own + shrinkage**2 * around, shrinkage, math.sqrt(between), freedom, covariates, line)
+
+
+def _between(design: FloatArray, y: FloatArray, v: FloatArray, freedom: int) -> float:
+    """Variance of rows around the line, from above: the root of Fay and Herriot's equation, by bisection.
+
+    The squares around the line are compared with one standard deviation less than is expected of them, so that rows
+    which happen to lie close to it promise nothing.
+    """
+    expected = max(freedom - math.sqrt(2 * freedom), freedom / 10, 0.1)
+
+    def excess(between: float) -> float:
+        weights = np.sqrt(1 / (v + between))
+        left = weights[:, None] * design
+        right = weights * y
+        rest = right - left @ np.linalg.lstsq(left, right, rcond=None)[0]
+        return float(rest @ rest) - expected
+
+    low, high = 0.0, float(np.sum((y - np.mean(y)) ** 2)) / expected
+    if freedom < 1 or excess(low) <= 0:
+        return 0.0
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if excess(middle) > 0 else (low, middle)
+    return high

@@ -1,0 +1,149 @@
+"""The mean of every row and its standard error, from what is known of it, what its entries say, and what rows share."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._typing import FloatArray, IndexVector
+from ..factorization import Factorization
+from ..observation import Observation
+from .cross_fit import CrossFit
+from .row_effects import RowEffects, Variances, pooled_variances, row_effects
+from .row_sums import KnownPart, RowSample, predicted_sums, sample_rows
+
+__all__ = ["RowMeans", "with_entries", "without_entries"]
+
+FEWEST_ROWS = 10  # for a straight line in the mean of the sampled columns
+
+
+class RowMeans(NamedTuple):
+    """Means of rows with standard errors and degrees of freedom: with what rows share, and from their own entries."""
+
+    mean: FloatArray  # (n,)
+    error: FloatArray  # (n,), 0 for rows that are known whole, NaN where nothing is known
+    freedom: FloatArray  # (n,)
+    own_mean: FloatArray  # (n,)
+    own_error: FloatArray  # (n,), NaN for rows without entries
+    own_freedom: FloatArray  # (n,)
+    total: float = 0.0
+    total_error: float = 0.0
+
+    def with_rows(self, where: IndexVector, base: FloatArray, share: FloatArray, part: RowMeans) -> RowMeans:
+        """The same with other rows at some places: means of a share of each row, on top of what is known of it."""
+        return RowMeans(
+            _placed(self.mean, where, base[where] + share[where] * part.mean),
+            _placed(self.error, where, share[where] * part.error),
+            _placed(self.freedom, where, part.freedom),
+            _placed(self.own_mean, where, base[where] + share[where] * part.own_mean),
+            _placed(self.own_error, where, share[where] * part.own_error),
+            _placed(self.own_freedom, where, part.own_freedom),
+            self.total + part.total,
+            math.hypot(self.total_error, part.total_error),
+        )
+
+    def without_errors(self, where: NDArray[np.bool_]) -> RowMeans:
+        """The same, with nothing known of the errors of some rows and of the total."""
+        error, own_error = (np.where(where, math.nan, x) for x in (self.error, self.own_error))
+        return self._replace(error=error, own_error=own_error, total_error=math.nan)
+
+    def with_noise(self, noise: float, n_columns: int) -> RowMeans:
+        """The same of values without noise, which is the standard deviation of a reading."""
+        if not noise:
+            return self
+        of_row, of_total = noise / math.sqrt(n_columns), noise * math.sqrt(n_columns * len(self.mean))
+        return self._replace(
+            error=np.hypot(self.error, of_row),
+            own_error=np.hypot(self.own_error, of_row),
+            total_error=math.hypot(self.total_error, of_total),
+        )
+
+
+def without_entries(known: KnownPart, prediction: Factorization, sample: Observation) -> RowMeans:
+    """Predicted means, as if they were known."""
+    n, m = sample.shape
+    mean = (known.total + predicted_sums(prediction, sample)) / m
+    exact = (mean, np.zeros(n), np.full(n, math.inf))
+    return RowMeans(*exact, *exact, total=float(np.sum(mean)) * m)
+
+
+def with_entries(known: KnownPart, found: CrossFit) -> RowMeans:
+    """Predicted means corrected by entries, with what rows share; sampled rows with gaps are predicted there."""
+    n, m = found.sample.shape
+    rest = m - known.n_values
+    lines = found.sample.row_index
+    gappy = lines[rest[lines] > 0]
+    some = np.setdiff1d(np.flatnonzero(rest), gappy)
+    share, base = rest / m, known.total / m
+    exact = (base, np.zeros(n), np.full(n, math.inf))
+    parts = RowMeans(*exact, *exact)
+    if len(gappy):
+        parts = parts.with_rows(gappy, base, share, _predicted(found, gappy, rest[gappy]))
+    if len(some):
+        parts = parts.with_rows(some, base, share, _estimated(known, found, some, rest))
+    return parts._replace(total=parts.total + float(np.sum(known.total)))
+
+
+def _predicted(found: CrossFit, gappy: IndexVector, rest: FloatArray) -> RowMeans:
+    """Means over the gaps of sampled rows. All errors in the gaps of a row may be alike, at worst."""
+    sums = np.mean([predicted_sums(fit, found.sample)[gappy] for fit in found.fits], axis=0)
+    square = float(np.average(found.residuals**2, weights=found.chances))
+    error, freedom = np.full(len(gappy), math.sqrt(square)), np.full(len(gappy), float(len(found.counted)))
+    total_error = math.sqrt(square * float(np.sum(rest**2)))
+    return RowMeans(sums / rest, error, freedom, sums / rest, error, freedom, float(np.sum(sums)), total_error)
+
+
+def _estimated(known: KnownPart, found: CrossFit, some: IndexVector, rest: FloatArray) -> RowMeans:
+    """Means over the rest of rows that were not sampled."""
+    rows = sample_rows(found, rest).take(some)
+    own = pooled_variances(rows)
+    effects = row_effects(rows.mean, own, _covariates(known, some), float(np.mean(rest[some])))
+    own_error = np.sqrt(np.where(np.isfinite(own.of_mean), own.of_mean, np.nan))
+    return RowMeans(
+        effects.mean,
+        np.sqrt(effects.variance),
+        _freedom(effects, own.freedom),
+        rows.mean,
+        own_error,
+        own.freedom,
+        *_total(effects, rows, own, rest[some]),
+    )
+
+
+def _placed(whole: FloatArray, where: IndexVector, part: FloatArray) -> FloatArray:
+    """An array with other numbers at some places."""
+    changed = np.array(whole, dtype=np.float64)
+    changed[where] = part
+    return changed
+
+
+def _covariates(known: KnownPart, some: IndexVector) -> FloatArray:
+    """What rows are compared by: nothing, or the mean of what sampled columns show of them, shape (k, 1 or 2)."""
+    count = known.n_values[some]
+    ones = np.ones((len(some), 1))
+    if len(some) < FEWEST_ROWS or not np.all(count):
+        return ones
+    means = known.total[some] / count
+    return np.column_stack([ones, means - np.mean(means)]) if np.ptp(means) > 0 else ones
+
+
+def _freedom(effects: RowEffects, own: FloatArray) -> FloatArray:
+    """Degrees of freedom of estimates of which a part is borrowed."""
+    borrowed = effects.shrinkage
+    return 1 / ((1 - borrowed) ** 2 / own + borrowed**2 / max(effects.freedom, 1))
+
+
+def _total(effects: RowEffects, rows: RowSample, own: Variances, rest: FloatArray) -> tuple[float, float]:
+    """The sum over all places of the rest, and its standard error.
+
+    Rows with entries count with their own means, which are unbiased; the line stands for the others.
+    """
+    told = np.isfinite(own.of_mean)
+    others = np.where(told, 0.0, rest)
+    weights = np.where(told, rest, 0.0) + (others @ effects.covariates) @ effects.line  # of each mean in the sum
+    chance = float(np.sum(weights[told] ** 2 * own.of_mean[told]))
+    between = effects.spread**2 * float(np.sum((weights - rest) ** 2))
+    return float(np.sum(weights[told] * rows.mean[told])), math.sqrt(chance + between)

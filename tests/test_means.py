@@ -1,0 +1,353 @@
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import curplus
+from curplus.acquisition import ProductLeverage
+from curplus.evaluation.cross_fit import cross_fit
+from curplus.evaluation.row_effects import Variances, row_effects
+from curplus.evaluation.row_sums import known_part, sample_rows
+from curplus.exceptions import InvalidArgumentError
+from curplus.factorization import Provenance
+from curplus.observation import SamplingDesign
+
+
+def matrix(n=80, m=60, noise=0.3, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n, 2)) @ rng.standard_normal((2, m)) + noise * rng.standard_normal((n, m))
+
+
+def entries_of(M, n_entries, rng=0, **lines):
+    return curplus.observe(M, **{"n_columns": 0, "n_rows": 0} | lines, n_entries=n_entries, rng=rng)
+
+
+def means_of(seen, **options):
+    return curplus.estimate_means(curplus.approximate(seen, 2), seen, **options)
+
+
+def covered(means, truth):
+    return (means.low <= truth + 1e-12) & (truth - 1e-12 <= means.high)
+
+
+@pytest.fixture(scope="module")
+def some():
+    """A matrix, what was seen of it, and the means of its rows."""
+    M = matrix()
+    seen = entries_of(M, 1500)
+    return M, seen, means_of(seen)
+
+
+def test_the_estimate_of_a_row_is_what_a_dense_computation_says():
+    M = matrix(40, 30)
+    seen = curplus.acquire(M, n_columns=3, n_rows=2, n_entries=500, rng=0)
+    found = cross_fit(curplus.approximate(seen, 2), seen)
+    rest = 30 - known_part(seen).n_values
+    rows = sample_rows(found, rest)
+    free = np.ones(M.shape, dtype=bool)
+    free[seen.row_index] = free[:, seen.column_index] = False
+    outside = np.flatnonzero(free[seen.i, seen.j])
+    for i in np.flatnonzero(rest):
+        mine = outside[seen.i[outside] == i]
+        sums = []
+        for k, fit in enumerate(found.fits):
+            held, fitted = mine[found.fold[mine] == k], mine[found.fold[mine] != k]
+            filled = np.where(np.isin(np.arange(30), seen.j[fitted]), M[i], fit.to_array()[i])
+            error = np.mean(M[i, seen.j[held]] - fit.to_array()[i, seen.j[held]]) if len(held) else 0.0
+            sums.append(len(held) * (filled[free[i]].sum() + (free[i].sum() - len(fitted)) * error))
+        assert rows.mean[i] == pytest.approx(sum(sums) / len(mine) / free[i].sum())
+        assert rows.n_entries[i] == len(mine)
+
+
+def test_no_entry_is_predicted_by_a_fit_that_had_it():
+    M = matrix(40, 30)
+    seen = entries_of(M, 400, n_columns=2, n_rows=2)
+    found = cross_fit(curplus.approximate(seen, 2), seen)
+    t = int(found.counted[7])
+    values = np.array(seen.values)
+    values[t] += 100.0
+    k = found.fold[t]
+    other = cross_fit(curplus.approximate(replace(seen, values=values), 2), replace(seen, values=values))
+    at = (seen.i[[t]], seen.j[[t]])
+    assert other.fits[k].entries(*at) == pytest.approx(found.fits[k].entries(*at))
+    assert other.residuals[7] == pytest.approx(found.residuals[7] + 100.0)
+
+
+@pytest.mark.parametrize("axis", [1, 0])
+def test_intervals_cover_as_often_as_they_say(axis):
+    inside = []
+    for seed in range(3):
+        M = matrix(seed=seed)
+        inside.append(covered(means_of(entries_of(M, 1200, rng=seed), axis=axis), M.mean(axis=axis)).mean())
+    assert 0.9 < np.mean(inside) < 0.985
+
+
+def test_intervals_cover_where_rows_and_columns_were_chosen_adaptively():
+    inside, joint = [], []
+    for seed in range(4):
+        M = matrix(seed=seed)
+        means = means_of(curplus.acquire(M, n_columns=6, n_rows=6, n_entries=900, rng=seed))
+        inside.append(covered(means, M.mean(axis=1))[~means.is_exact].mean())
+        joint.append(np.all((means.joint_low <= M.mean(axis=1) + 1e-9) & (M.mean(axis=1) - 1e-9 <= means.joint_high)))
+    assert 0.9 < np.mean(inside) < 0.99
+    assert sum(joint) >= 3
+
+
+def test_intervals_cover_where_entries_had_unequal_chances():
+    inside = []
+    for seed in range(4):
+        M, how = matrix(seed=seed), ProductLeverage(uniform_share=0.5)
+        seen = curplus.acquire(M, n_columns=6, n_rows=6, n_entries=1200, entry_strategy=how, rng=seed)
+        means = means_of(seen)
+        inside.append(covered(means, M.mean(axis=1))[~means.is_exact].mean())
+    assert 0.9 < np.mean(inside) < 0.99
+
+
+@pytest.mark.parametrize("per_row", [1, 2.5])
+def test_rows_of_few_entries_or_none_get_intervals_that_cover(per_row):
+    inside, none = [], 0
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        M = rng.standard_normal((300, 50)) + 2 * rng.standard_normal((300, 1)) + rng.standard_normal((1, 50))
+        means = means_of(entries_of(M, int(300 * per_row), rng=seed))
+        inside.append(covered(means, M.mean(axis=1)).mean())
+        none += np.count_nonzero(means.n_entries == 0)
+        assert np.isfinite(means.low).all()
+        assert np.isfinite(means.joint_low).all()
+    assert none
+    assert 0.92 < np.mean(inside) < 1
+
+
+def test_intervals_are_narrower_than_those_of_the_sample_means(some):
+    M, seen, means = some
+    size = np.bincount(seen.i, minlength=80)
+    error = M.std(axis=1, ddof=1) * np.sqrt((1 - size / 60) / size)
+    assert np.mean(means.high - means.low) < 0.6 * np.mean(2 * error * scipy.stats.t.ppf(0.975, size - 1))
+
+
+def test_a_bad_prediction_makes_intervals_wide_and_not_wrong(some):
+    M, seen, means = some
+    worse = curplus.estimate_means(curplus.approximate(seen, 1), seen)
+    assert np.mean(worse.high - worse.low) > 1.3 * np.mean(means.high - means.low)
+    assert covered(worse, M.mean(axis=1)).mean() > 0.88
+
+
+def test_joint_intervals_contain_the_others(some):
+    means = some[2]
+    assert np.all(means.joint_low <= means.low)
+    assert np.all(means.high <= means.joint_high)
+
+
+def test_a_higher_level_makes_wider_intervals(some):
+    _, seen, means = some
+    wide = means_of(seen, level=0.99)
+    assert np.all(wide.high - wide.low > means.high - means.low)
+
+
+def test_rows_that_were_read_whole_are_exact():
+    M = matrix(50, 40)
+    means = means_of(entries_of(M, 400, n_rows=5, n_columns=4))
+    assert means.is_exact.sum() == 5
+    exact = means.is_exact
+    for part in (means.low, means.high, means.joint_low, means.joint_high):
+        assert part[exact] == pytest.approx(M.mean(axis=1)[exact])
+    assert np.all(means.low[~exact] < means.high[~exact])
+
+
+def test_a_matrix_that_was_read_whole_is_known():
+    M = matrix(20, 15)
+    seen = curplus.observe(M, n_columns=0, n_rows=20, n_entries=0, rng=0)
+    means = means_of(seen)
+    assert not means.reason
+    assert means.low == pytest.approx(M.mean(axis=1))
+    assert means.total_interval == pytest.approx((M.sum(), M.sum()))
+
+
+def test_the_total_lies_in_its_interval_even_where_large_rows_have_large_errors():
+    inside = 0
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        rates = np.exp(0.5 * rng.standard_normal((80, 1))) @ np.exp(0.5 * rng.standard_normal((1, 60)))
+        M = rng.poisson(rates).astype(float)
+        low, high = means_of(entries_of(M, 1200, rng=seed)).total_interval
+        inside += low <= M.sum() <= high
+    assert inside >= 3
+
+
+def test_columns_are_the_rows_of_the_transposed_matrix(some):
+    _, seen, _ = some
+    approx = curplus.approximate(seen, 2)
+    a, b = curplus.estimate_means(approx, seen, axis=0), curplus.estimate_means(approx.T, seen.T)
+    assert a.low == pytest.approx(b.low)
+    assert (a.what, b.what) == ("columns", "rows")
+
+
+@pytest.mark.parametrize("unit", [1e-150, 7.0, 1e150])
+def test_units_do_not_matter(unit):
+    M = matrix(40, 30) + 3
+    plain, scaled = means_of(entries_of(M, 500)), means_of(entries_of(M * unit, 500))
+    assert scaled.low / unit == pytest.approx(plain.low, rel=1e-5, abs=1e-7)
+    assert scaled.total / unit == pytest.approx(plain.total, rel=1e-5, abs=1e-4)
+
+
+def test_the_best_rows_are_those_that_no_k_others_surely_beat(some):
+    means = some[2]
+    for k in (1, 3, 10):
+        surely_better = (means.joint_low[None, :] > means.joint_high[:, None]).sum(axis=1)
+        assert sorted(means.best(k)) == np.flatnonzero(surely_better < k).tolist()
+        surely_worse = (means.joint_high[None, :] < means.joint_low[:, None]).sum(axis=1)
+        assert sorted(means.best(k, largest=False)) == np.flatnonzero(surely_worse < k).tolist()
+    assert means.best(5)[0] == np.argmax(means.estimate)
+    assert means.best(5, largest=False)[0] == np.argmin(means.estimate)
+
+
+def test_a_row_that_stands_out_is_found():
+    M = matrix()
+    M[7] += 5
+    assert means_of(entries_of(M, 1500)).best(1).tolist() == [7]
+
+
+def test_a_table_with_gaps_must_say_that_values_are_missing_at_random():
+    M = matrix()
+    table = np.where(np.random.default_rng(1).random(M.shape) < 0.7, np.nan, M)
+    refused = means_of(curplus.Observation.from_table(table))
+    assert "how the entries were chosen is not known" in refused.reason
+    assert np.isnan(refused.low).all()
+    assert refused.total_interval is None
+    assert len(refused.best(3)) == 80
+    means = means_of(curplus.Observation.from_table(table, design=SamplingDesign(entries="uniform")))
+    assert covered(means, M.mean(axis=1)).mean() > 0.88
+    assert means.n_entries.sum() == np.count_nonzero(~np.isnan(table))
+
+
+def test_gaps_of_sampled_rows_are_predicted():
+    M = matrix()
+    table = np.where(np.random.default_rng(1).random(M.shape) < 0.1, np.nan, M)
+    seen = curplus.acquire(table, n_columns=6, n_rows=6, n_entries=1000, gaps=True, rng=0)
+    means = means_of(seen)
+    assert covered(means, M.mean(axis=1)).mean() > 0.9
+    assert covered(means, M.mean(axis=1))[seen.row_index].all()
+    assert np.all((means.high - means.low)[seen.row_index] > 0)
+
+
+def test_with_noise_whole_rows_are_uncertain_too():
+    M = matrix(50, 40)
+    noisy = M + 0.2 * np.random.default_rng(1).standard_normal(M.shape)
+    seen = curplus.observe(noisy, n_columns=3, n_rows=5, n_entries=800, noise=0.2, rng=0)
+    means = means_of(seen)
+    width = 2 * 0.2 / math.sqrt(40) * scipy.stats.norm.ppf(0.975)
+    assert (means.high - means.low)[means.is_exact] == pytest.approx(np.full(5, width))
+    assert covered(means, M.mean(axis=1)).mean() > 0.85
+    unknown = means_of(replace(seen, noise="unknown"))
+    assert "as they were measured" in str(unknown)
+
+
+def test_entries_that_took_part_in_choosing_are_no_evidence():
+    M = matrix(40, 30)
+    seen = entries_of(M, 400, n_columns=2, n_rows=2)
+    steering = np.zeros(400, dtype=bool)
+    steering[:100] = True
+    object.__setattr__(seen, "evidence", ~steering)
+    assert not np.isin(cross_fit(curplus.approximate(seen, 2), seen).counted, np.flatnonzero(steering)).any()
+
+
+def test_without_a_method_the_entries_that_the_fit_did_not_use_are_the_evidence(some):
+    M, seen, _ = some
+    approx = curplus.approximate(seen, 2)
+    bare = replace(approx, provenance=Provenance(held_out=approx.held_out))
+    means = curplus.estimate_means(bare, seen)
+    assert means.n_entries.sum() == len(approx.held_out)
+    assert covered(means, M.mean(axis=1)).mean() > 0.88
+    nothing = curplus.estimate_means(replace(approx, provenance=Provenance()), seen)
+    assert "cannot be made again" in nothing.reason
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (lambda rng: np.exp(2 * rng.standard_normal((80, 60))), "fall off so slowly|a few of the errors decide"),
+        (lambda rng: rng.standard_normal((80, 60)) + 1e4 * (rng.random((80, 60)) < 5e-3), "a few of the errors"),
+    ],
+)
+def test_long_tails_are_refused(make, reason):
+    means = means_of(entries_of(make(np.random.default_rng(0)), 1500))
+    assert np.isnan(means.low).all()
+    assert np.isfinite(means.estimate).all()
+    assert any(word in means.reason for word in reason.split("|"))
+
+
+def test_few_entries_are_refused():
+    means = means_of(entries_of(matrix(20, 15), 20, n_columns=3, n_rows=3))
+    assert "entries can be held out" in means.reason
+    assert np.isfinite(means.low).sum() == 3
+
+
+def test_the_spread_of_rows_is_found_and_means_are_pulled_by_it():
+    rng = np.random.default_rng(0)
+    truth, variance = rng.normal(3.0, 0.5, 4000), rng.uniform(0.1, 2.0, 4000)
+    seen = truth + np.sqrt(variance) * rng.standard_normal(4000)
+    variance[:100] = np.inf
+    found = row_effects(seen, Variances(variance, variance, np.full(4000, 50.0), 1.0), np.ones((4000, 1)), 1e6)
+    assert found.spread == pytest.approx(0.5, rel=0.1)
+    assert found.mean[:100] == pytest.approx(np.full(100, 3.0), abs=0.1)
+    z = (found.mean - truth) / np.sqrt(found.variance)
+    assert np.std(z) == pytest.approx(1.0, abs=0.06)
+    assert np.std(z[:100]) == pytest.approx(1.0, abs=0.25)
+
+
+def test_names_go_into_the_table_and_the_report():
+    pytest.importorskip("pandas")
+    M = matrix(40, 30)
+    names = [f"model {k}" for k in range(40)]
+    i, j = np.divmod(np.sort(np.random.default_rng(0).permutation(1200)[:500]), 30)
+    design = SamplingDesign(entries="uniform")
+    seen = curplus.Observation(shape=(40, 30), i=i, j=j, values=M[i, j], row_names=names, design=design)
+    means = means_of(seen)
+    frame = means.to_frame()
+    assert frame.index.tolist() == names
+    assert frame["estimate"].tolist() == means.estimate.tolist()
+    assert names[int(np.argmax(means.estimate))] in str(means)
+    assert "<table>" in means._repr_html_()
+    assert "40 rows" in repr(means)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"level": 95}, "level=95 is not a confidence"),
+        ({"axis": 2}, "axis=2 is neither 1"),
+        ({"observation": None}, "was given a Factorization and a NoneType"),
+        (
+            {"observation": curplus.observe(np.eye(40), n_columns=1, n_rows=1, n_entries=9, rng=0)},
+            "another observation",
+        ),
+    ],
+)
+def test_what_cannot_be_estimated_is_refused(change, message):
+    seen = entries_of(matrix(40, 30), 500)
+    arguments = {"observation": seen} | change
+    with pytest.raises(InvalidArgumentError, match=message):
+        curplus.estimate_means(curplus.approximate(seen, 2), **arguments)
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    centres=st.lists(st.floats(-10, 10), min_size=1, max_size=8),
+    widths=st.lists(st.floats(0, 5), min_size=8, max_size=8),
+    data=st.data(),
+)
+def test_whatever_lies_in_the_joint_intervals_has_its_best_among_the_possible(centres, widths, data):
+    centre, width = np.array(centres), np.array(widths[: len(centres)])
+    none = np.zeros(len(centre), dtype=int)
+    means = curplus.MeanEstimates(
+        centre, centre, centre, centre - width, centre + width, 0.0, None, none, none > 0, axis=1, level=0.95
+    )
+    truth = centre + width * np.array([data.draw(st.floats(-1, 1)) for _ in centre])
+    k = data.draw(st.integers(1, len(centre)))
+    order = np.argsort(-truth, kind="stable")
+    surely = order[:k][truth[order[:k]] > truth[order[k]]] if k < len(order) else order
+    assert np.isin(surely, means.best(k)).all()
