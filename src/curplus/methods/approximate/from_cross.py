@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from ..._typing import IndexVector
 from ...factorization import Factorization
-from ...observation import Observation
+from ...observation import Entries, Observation
 from .assemble import assemble
 from .correction import corrected, errors_at
 from .entry_offsets import with_entry_offsets
-from .evidence import FEWEST
+from .evidence import FEWEST, squared_errors
+from .from_values import from_values
 from .rank import RankChoice, choose_rank
 from .rank_evidence import predictive_rank, rank_for_entries
 from .skeleton import ridge_skeleton
@@ -39,7 +42,25 @@ def from_rows_and_columns(
     if rank is None and skeleton.is_exact:
         suggested = RankChoice(answer.rank, "the sampled {axis} have no more independent directions", "columns")
     used = prediction is not plain or skeleton.asked_entries
-    return Start(answer, suggested, skeleton, correction_z, offsets_z, used)
+    start = Start(answer, suggested, skeleton, correction_z, offsets_z, used)
+    if skeleton.is_exact or not _mostly_entries(sample, use, check):
+        return start
+    return _better(start, from_values(sample, rank, offsets, use, check), sample.entries.take(check))
+
+
+def _better(first: Start, second: Start, aside: Entries) -> Start:
+    """The one that predicts entries set aside better; the first if there are none."""
+    errors = [
+        float(np.sum(aside.fit_weights * squared_errors(start.approximation, aside))) for start in (first, second)
+    ]
+    return second if errors[1] < errors[0] else first
+
+
+def _mostly_entries(sample: Observation, use: IndexVector, check: IndexVector) -> bool:
+    """Whether entries say more than the rows and columns, and are too few for a refinement to find that out."""
+    n, m = sample.shape
+    on_lines = n * sample.n_columns + m * sample.n_rows - sample.n_rows * sample.n_columns
+    return len(check) < FEWEST and len(use) + len(check) >= on_lines
 
 
 def chosen_rank(
