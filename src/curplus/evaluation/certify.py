@@ -167,7 +167,7 @@ def _by_entries(residual: Residual) -> Estimate:
     weights = observation.entries.importance_weights[held]
     weights = weights / np.mean(weights)
     mean = float(np.mean(weights * squares))
-    fitted = residual.squares_at(residual.fitted(held))
+    fitted, steering = residual.squares_at(residual.fitted(held)), residual.squares_at(residual.steering())
     reference_errors = {
         "sampled rows": residual.row_squares,
         "sampled columns": residual.column_squares,
@@ -176,9 +176,11 @@ def _by_entries(residual: Residual) -> Estimate:
     index = tail_index(weights * squares, *reference_errors.values())
     n_equal = effective_sample_size(weights)
     size, reason = check_tails(weights * squares, reference_errors, HELD_OUT, count=n_equal, index=index)
-    # Positions that were fitted are known; with unequal chances, the weights of the others account for them.
+    # Positions that were fitted are known; with unequal chances, the weights of the others account for all of them but
+    # those that took part in choosing.
     uniform = observation.probabilities is None
-    n_rest = residual.n_rest - (len(fitted) if uniform else 0)
+    known = fitted if uniform else steering
+    n_rest = residual.n_rest - len(known)
     variance = max(
         float(np.mean((weights * (squares / mean - 1)) ** 2)) / len(held) if mean > 0 else math.nan,
         1 / size - 1 / n_equal,
@@ -191,7 +193,7 @@ def _by_entries(residual: Residual) -> Estimate:
         spread=math.sqrt(max(not_drawn, 0.0) * variance),
         reason=_design_of_entries(observation) or reason,
         squares=squares,
-        fitted=float(np.sum(fitted)) if uniform else 0.0,
+        fitted=float(np.sum(known)),
         read=float(np.sum(fitted)) + float(np.sum(residual.squares_at(residual.once(held)))),
         entries_to_halve=3 * len(held),
     )

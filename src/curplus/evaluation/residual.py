@@ -93,12 +93,12 @@ class Residual:
 
     def matrix_norm(self) -> float:
         """Estimate of the norm of the matrix, in units: outside rows and columns, from the entries there if any."""
-        o = self.observation
-        where = np.flatnonzero(o.outside)
+        o, steering = self.observation, self.steering()
+        where = np.flatnonzero(o.outside & ~o.steering)
         if len(where):
-            values = self._values(where)
-            weights = o.entries.importance_weights[where]
-            return math.sqrt(self.known_matrix + self.n_rest * float(np.average(values**2, weights=weights)))
+            known = self.known_matrix + float(np.sum(self._values(steering) ** 2))
+            mean = float(np.average(self._values(where) ** 2, weights=o.entries.importance_weights[where]))
+            return math.sqrt(known + (self.n_rest - len(steering)) * mean)
         n_read = math.prod(o.shape) - self.n_rest
         return math.sqrt(self.known_matrix * math.prod(o.shape) / n_read) if n_read else math.nan
 
@@ -117,16 +117,24 @@ class Residual:
         return squares
 
     def held_out(self) -> IndexVector:
-        """Records outside the rows and columns that the fit did not use; each position once if all were as likely."""
+        """Records outside the rows and columns that the fit did not use; each position once if all were as likely.
+
+        Those that took part in choosing what was read are not among them.
+        """
         o, held = self.observation, self.approximation.held_out
-        held = held[o.outside[held]]
+        held = held[(o.outside & ~o.steering)[held]]
         return held if o.probabilities is not None else self.once(held)
 
+    def steering(self) -> IndexVector:
+        """Records outside the rows and columns that took part in choosing what was read; each position once."""
+        o = self.observation
+        return self.once(np.flatnonzero(o.outside & o.steering))
+
     def fitted(self, held: IndexVector) -> IndexVector:
-        """Records outside the rows and columns that the fit used; each position once, and none that was held out."""
+        """Records outside the rows and columns that are not held out; each position once, and none that is."""
         o = self.observation
         free = o.outside.copy()
-        free[self.approximation.held_out] = False
+        free[held] = False
         others = self.once(np.flatnonzero(free))
         if not o.entries.has_repeats:
             return others

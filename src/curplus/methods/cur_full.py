@@ -68,7 +68,7 @@ class CURFull:
             )
         bases = sampled_bases(observation, self.rank, bases)
         core = Core(_project(source, bases.left.vectors, bases.right.vectors), "cur_full")
-        held_out = np.arange(observation.n_entries)
+        held_out = np.flatnonzero(~observation.steering)
         return approximation_of(observation, bases, core, self, rank=self.rank, held_out=held_out)
 
 

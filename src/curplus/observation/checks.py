@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._arrays import array_namespace, real_array, to_numpy
 from .._typing import Array, IndexVector, Shape, Vector
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "check_chances",
     "check_design",
+    "check_evidence",
     "check_no_repeats",
     "check_observation",
     "check_positive",
@@ -59,6 +61,19 @@ def _check_each(x: Vector, good: Any, name: str, at_most: float) -> None:
         raise InvalidArgumentError(
             f"{name}[{t}]={x[t]} must be a positive finite number{limit}. Leave such entries out."
         )
+
+
+def check_evidence(evidence: Any, size: int) -> NDArray[np.bool_] | None:
+    """One truth value for each entry; None where all are true."""
+    if evidence is None:
+        return None
+    x = np.asarray(evidence)
+    if x.dtype != bool or x.shape != (size,):
+        raise InvalidArgumentError(
+            f"evidence has shape {x.shape} and type {x.dtype}, and there are {size} entries. Give one truth value for "
+            "each: False where an entry took part in choosing what to read."
+        )
+    return None if x.all() else x
 
 
 def check_chances(probabilities: Vector | None, shape: Shape) -> None:

@@ -15,6 +15,7 @@ from .._typing import IndexVector, Matrix
 from ..exceptions import InvalidArgumentError
 from .entries import Entries
 from .noise import noise_of_records
+from .part import evidence_of_records
 
 if TYPE_CHECKING:
     from .observation import Observation
@@ -57,8 +58,8 @@ def without_gap_records(observation: Observation) -> dict[str, Any]:
     fields = {name: getattr(some, name) for name in ("i", "j", "values", "probabilities", "weights")}
     unmeasured_i = np.concatenate([o.unmeasured_i, o.i[~known]])
     unmeasured_j = np.concatenate([o.unmeasured_j, o.j[~known]])
-    noise = noise_of_records(o.noise, keep)
-    return fields | {"unmeasured_i": unmeasured_i, "unmeasured_j": unmeasured_j, "noise": noise}
+    of_records = {"noise": noise_of_records(o.noise, keep), "evidence": evidence_of_records(o, keep)}
+    return fields | of_records | {"unmeasured_i": unmeasured_i, "unmeasured_j": unmeasured_j}
 
 
 def still_unmeasured(observation: Observation) -> dict[str, IndexVector]:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from .._typing import IndexVector
 from .observation import Observation
 
-__all__ = ["split_entries"]
+__all__ = ["evidence_outside", "split_entries"]
 
 
 def split_entries(
@@ -16,16 +16,22 @@ def split_entries(
 ) -> tuple[IndexVector, IndexVector]:
     """Records outside the sampled rows and columns, in two parts: to fit, and a random share to check.
 
-    Records of one position stay together, and the share is one of positions, rounded down, ``at_most`` so many.
+    Records of one position stay together, and the share is one of positions, rounded down, ``at_most`` so many. Those
+    that took part in choosing what was read are fitted.
     """
     outside = np.flatnonzero(observation.outside)
     place = observation.entries.flat_index[outside]
-    places = np.sort(place)
+    places = np.sort(place[~observation.steering[outside]])
     places = places[np.diff(places, prepend=-1) > 0]
     count = int(share * len(places))
     chosen = np.sort(rng.permutation(len(places))[: count if at_most is None else min(at_most, count)])
     aside = _among(place, places[chosen])
     return outside[~aside], outside[aside]
+
+
+def evidence_outside(observation: Observation) -> IndexVector:
+    """Records outside the sampled rows and columns that took no part in choosing what was read."""
+    return np.flatnonzero(observation.outside & ~observation.steering)
 
 
 def _among(x: IndexVector, few: IndexVector) -> NDArray[np.bool_]:

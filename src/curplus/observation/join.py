@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._arrays import array_namespace, concatenate, float64, index_table, one_type, take
 from .._typing import Array, IndexVector, Vector
@@ -15,6 +16,7 @@ from .checks import check_range
 from .entries import Entries
 from .noise import Repeats, joined_noise, repeats_between, repeats_covered, repeats_within
 from .places import following_lines, one_value_each
+from .plan import SampleCounts
 
 if TYPE_CHECKING:
     from .observation import Observation
@@ -63,9 +65,16 @@ def joined(first: Observation, second: Observation) -> Observation:
         magnitude = joint.magnitude
         before = [_known_repeats(first, second), _known_repeats(second, first)]
         joint._set(repeats=repeats.join(more, repeats_between(first, second), *before))
-    design = first.design.join(new.design, first.counts, new.counts).of(joint.counts)
+    design = first.design.join(new.design, _counts_of_evidence(first), _counts_of_evidence(new)).of(joint.counts)
     joint._set(design=design, magnitude=magnitude)
     return joint
+
+
+def _counts_of_evidence(observation: Observation) -> SampleCounts:
+    """Numbers of columns, rows and records that are evidence: how the others were chosen does not matter."""
+    o = observation
+    n_entries = o.n_entries if o.evidence is None else int(np.count_nonzero(o.evidence))
+    return o.counts._replace(n_entries=n_entries)
 
 
 def _known_repeats(first: Observation, second: Observation) -> Repeats:
@@ -156,6 +165,7 @@ def _joined_fields(first: Observation, second: Observation) -> dict[str, Any]:
         "values": values,
         "probabilities": _joined_probabilities(first.entries, second.entries),
         "weights": _joined_weights(first.entries, second.entries),
+        "evidence": _joined_evidence(first, second),
         "gaps": first.gaps or second.gaps,
         **joined_names(first, second),
     }
@@ -169,6 +179,14 @@ def _joined(first: Array, second: Array, *, axis: int) -> Array | None:
 def _joined_weights(first: Entries, second: Entries) -> Vector | None:
     weights = [x.weights for x in (first, second) if x.weights is not None]
     return np.concatenate(weights) if weights else None
+
+
+def _joined_evidence(first: Observation, second: Observation) -> NDArray[np.bool_] | None:
+    """Truth values side by side; where none are given, all records are evidence."""
+    if first.evidence is None and second.evidence is None:
+        return None
+    parts = [np.ones(x.n_entries, dtype=bool) if x.evidence is None else x.evidence for x in (first, second)]
+    return np.concatenate(parts)
 
 
 def _joined_probabilities(first: Entries, second: Entries) -> Vector | None:

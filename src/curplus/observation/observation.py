@@ -22,6 +22,7 @@ from .._validation import check_gaps, check_index, check_names, check_shape
 from .checks import (
     check_chances,
     check_design,
+    check_evidence,
     check_no_repeats,
     check_positive,
     check_shapes,
@@ -91,6 +92,10 @@ class Observation(FromTable, Fillable):
         if there are none. Left out, readings are exact.
     repeats : Repeats, optional
         What repeated readings said of the noise before they were averaged; see :attr:`noise_estimate`.
+    evidence : array of shape (n_entries,), optional
+        Which records took no part in choosing what to read, as truth values; left out, all of them. Entries that steer
+        a choice are a biased sample of the rest: they are fitted like the others, but never held out, and error
+        estimates count them as positions that are known. ``design.entries`` is the design of the others.
 
     Raises
     ------
@@ -136,6 +141,7 @@ class Observation(FromTable, Fillable):
     unmeasured_j: IndexVector = field(default_factory=NO_INDEX.copy)
     noise: Noise = None
     repeats: Repeats | None = None
+    evidence: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         n, m = shape = check_shape(self.shape)
@@ -164,6 +170,7 @@ class Observation(FromTable, Fillable):
             unmeasured_j=check_index(self.unmeasured_j, m, name="unmeasured_j"),
             noise=noise,
             repeats=None if self.repeats is None else Repeats(*self.repeats),
+            evidence=check_evidence(self.evidence, len(i)),
         )
         check_shapes(self)
         check_unmeasured(self)
@@ -247,6 +254,15 @@ class Observation(FromTable, Fillable):
         on_row, on_column = index_table(self.row_index, n) >= 0, index_table(self.column_index, m) >= 0
         outside: NDArray[np.bool_] = ~(on_row[self.i] | on_column[self.j])
         return outside
+
+    @cached_property
+    def steering(self) -> NDArray[np.bool_]:
+        """Which records stand at a position of which some record took part in choosing what to read, (n_entries,)."""
+        if self.evidence is None:
+            return np.zeros(self.n_entries, dtype=bool)
+        place = self.entries.flat_index
+        steering: NDArray[np.bool_] = np.isin(place, place[~self.evidence])
+        return steering
 
     @cached_property
     def known_columns(self) -> Matrix | None:

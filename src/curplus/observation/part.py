@@ -5,18 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._arrays import take
 from .._typing import IndexVector
 from .._validation import check_index
-from .checks import check_no_repeats
+from .checks import check_evidence, check_no_repeats
 from .noise import noise_of_records, scaled_noise
 from .plan import SampleCounts
 
 if TYPE_CHECKING:
     from .observation import Observation
 
-__all__ = ["part_fields", "parts_to_save", "scaled_fields", "turned_fields"]
+__all__ = ["evidence_of_records", "part_fields", "parts_to_save", "scaled_fields", "turned_fields"]
 
 
 def part_fields(observation: Observation, columns: Any, rows: Any, entries: Any) -> dict[str, Any]:
@@ -33,7 +34,13 @@ def part_fields(observation: Observation, columns: Any, rows: Any, entries: Any)
         keep = _positions(entries, o.n_entries, "entries", repeats=True)
         some, changes["noise"] = o.entries.take(keep), noise_of_records(o.noise, keep)
         changes |= {name: getattr(some, name) for name in ("i", "j", "values", "probabilities", "weights")}
+        changes["evidence"] = evidence_of_records(o, keep)
     return changes
+
+
+def evidence_of_records(observation: Observation, which: IndexVector) -> NDArray[np.bool_] | None:
+    """Which of some records are evidence; None where all are."""
+    return None if observation.evidence is None else check_evidence(observation.evidence[which], len(which))
 
 
 def turned_fields(observation: Observation) -> dict[str, Any]:

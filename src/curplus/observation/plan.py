@@ -33,7 +33,7 @@ class SamplingDesign(NamedTuple):
     """How columns, rows and entries were drawn: error estimates depend on it.
 
     Each is ``"uniform"``, ``"given"`` by the user in a way that is not known, or ``"adaptive"``: chosen by what was
-    read before.
+    read before. Entries that took part in choosing (``Observation.evidence``) do not count: the word is for the others.
     """
 
     columns: str = "given"
@@ -95,6 +95,7 @@ class SamplePlan(NamedTuple):
     probabilities: Vector | None = None  # (|Omega|,), chance of each position in one draw; None if all were alike
     design: SamplingDesign = SamplingDesign()
     reasons: tuple[str, ...] | None = None  # why these are read, in words
+    evidence: bool = True  # whether the entries will take no part in choosing what is read later
 
 
 def uniform_plan(shape: Shape, *, n_columns: int, n_rows: int, n_entries: int, rng: RandomState = None) -> SamplePlan:

@@ -128,6 +128,7 @@ def read(
         design=plan.design,
         gaps=check_gaps(gaps) or getattr(source, "gaps", False) is True or (known is not None and known.gaps),
         noise=_noise(check_one_noise(noise), source, known),
+        evidence=None if plan.evidence else np.zeros(len(plan.i), dtype=bool),
     )
     return seen if known is None else _without_copies(seen)
 
@@ -154,6 +155,8 @@ def _checked(plan: Any) -> SamplePlan:
     if not isinstance(plan, SamplePlan):
         raise InvalidArgumentError(f"plan is a {type(plan).__name__}. Give a SamplePlan, as propose makes one.")
     n, m = check_shape(plan.shape)
+    if not isinstance(plan.evidence, bool):
+        raise InvalidArgumentError(f"the plan has evidence={plan.evidence!r}. Give True or False, for all its entries.")
     return plan._replace(
         shape=(n, m),
         column_index=check_index(plan.column_index, m, name="column_index"),

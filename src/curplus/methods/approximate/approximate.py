@@ -21,7 +21,7 @@ from ...exceptions import InvalidArgumentError
 from ...factorization import Factorization, FitReport, FittedModel, Provenance
 from ...observation import Observation
 from ...observation.checks import check_observation
-from ...observation.holdout import split_entries
+from ...observation.holdout import evidence_outside, split_entries
 from .evidence import squared_errors
 from .fill_lines import filled_lines
 from .from_columns import from_all_columns, from_columns
@@ -137,7 +137,7 @@ class CrossApproximation:
         span = in_span(answer, observation) if form == "cur" else None
         answer = answer if span is None else span.approximation
         used = start.used_entries or refinement.is_kept
-        held_out = check if used else np.sort(np.concatenate([use, check]))
+        held_out = check if used else evidence_outside(sample)
         verdict = judged(answer, sample, start, use if used else held_out[:0], held_out)
         report = fit_report(answer, rank, start, refinement, verdict)
         report = report if span is None else FitReport((*report.facts, *span.facts))
