@@ -39,8 +39,10 @@ class Refinement(NamedTuple):
         return bool(self.by)
 
 
-def refined(begin: Start, sample: Observation, use: IndexVector, check: IndexVector) -> Refinement:
-    """The refined approximation, or the start.
+def refined(
+    begin: Start, sample: Observation, use: IndexVector, check: IndexVector, wanted: bool | None = None
+) -> Refinement:
+    """The refined approximation, or the start; which of them may be said before (``wanted``).
 
     Two ranks are tried: as many directions as the entries have values for, around zero, and as many as predict, around
     the offsets. With sampled rows and columns and enough entries, so is a factor model of all values, and its mean with
@@ -49,17 +51,20 @@ def refined(begin: Start, sample: Observation, use: IndexVector, check: IndexVec
     """
     start = begin.approximation
     supported = min(start.rank, 2 * len(use) // sum(sample.shape))
-    if not start.rank or supported < min(start.rank, 2) or len(check) < FEWEST or begin.is_exact:
+    too_few = supported < min(start.rank, 2) or len(check) < FEWEST
+    if wanted is False or not start.rank or too_few or begin.is_exact:
         return Refinement(start)
     at, weights = sample.entries.take(check), sample.entries.fit_weights[check]
     before = squared_errors(start, at)
     tried, least = [], _estimated_error(start, sample, float(np.average(before, weights=weights)))
-    best = Refinement(start)
+    best, bar = Refinement(start), KEPT
+    if wanted:
+        bar, least = -math.inf, math.inf
     for by, candidate in _candidates(begin, sample, supported, use, check):
         after = squared_errors(candidate, at)
         tried.append(standard_errors(before, after, weights))
         total = _estimated_error(candidate, sample, float(np.average(after, weights=weights)))
-        if tried[-1] > KEPT and total < least:
+        if tried[-1] > bar and total < least:
             best, least = Refinement(candidate, tried[-1], by), total
     return best if best.is_kept else Refinement(start, max(tried))
 

@@ -14,8 +14,9 @@ import numpy as np
 
 from ..._arrays import to_numpy
 from ..._typing import FloatArray, IndexVector, Vector
+from ...evaluation.by_entries import errors_on_lines
 from ...evaluation.certificate import HELD_OUT
-from ...evaluation.effective_sample import check_tails, effective_sample_size, tail_index
+from ...evaluation.effective_sample import check_tails, effective_sample_size, tail_of
 from ...evaluation.residual import Residual
 from ...factorization import Factorization
 from ...observation import Observation
@@ -87,9 +88,9 @@ def _doubt(squares: FloatArray, weights: FloatArray, residual: Residual | None) 
     """Why an average of these squares cannot be trusted; empty where it can."""
     references: dict[str, Vector] = {}
     if residual is not None:
-        references = {"sampled rows": residual.row_squares, "sampled columns": residual.column_squares}
+        references = errors_on_lines(residual)
         squares = squares / residual.unit**2
     if not np.any(squares):
         return ""
-    index = tail_index(squares, *references.values())
-    return check_tails(squares, references, HELD_OUT, count=effective_sample_size(weights), index=index)[1]
+    tail = tail_of(squares, *references.values())
+    return check_tails(squares, references, HELD_OUT, count=effective_sample_size(weights), tail=tail)[1]
