@@ -192,3 +192,16 @@ def test_where_everything_was_read_nothing_is_estimated():
     assert certificate.evidence == "everything was read"
     assert certificate.interval == pytest.approx((error, error))
     assert certificate.verdict.startswith("everything was read, so the error is known")
+
+
+@pytest.mark.parametrize("seed", [1, 4])
+def test_the_verdict_of_a_fit_claims_nothing_that_its_certificate_refuses(seed):
+    """One heavy column was not read: 168 entries do not show it, and the errors of all entries do."""
+    rng = np.random.default_rng(0)
+    M = rng.standard_normal((300, 5)) @ rng.standard_normal((5, 200))
+    M[:, 3] = 1e3 * rng.standard_normal(300)
+    seen = curplus.observe(M, n_columns=20, n_rows=20, n_entries=2000, rng=seed)
+    assert 3 not in seen.column_index
+    approx = curplus.approximate(seen, 5)
+    assert curplus.certify(approx, seen).interval is None
+    assert "do not tell how good it is" in approx.report.verdict or "no evidence" in approx.report.verdict

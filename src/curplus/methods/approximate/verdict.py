@@ -1,8 +1,9 @@
 """What can be said of an approximation before anybody asks for a certificate, and no more than that.
 
 Values that the fit did not use are compared with three guesses: zero, the means of rows and columns, and the
-approximation. As in :func:`curplus.certify`, nothing is said where a few values decide the average, judged by those
-values and by the errors on everything that was read.
+approximation. The rules are those of :func:`curplus.certify`: nothing is said where a few values decide the average,
+judged by those values and by the errors on the sampled rows and columns. The values are those set aside, so a verdict
+says less than a certificate, which holds all entries out in turn, and never more.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def _sentence(against_zero: float, against_means: float, doubt: str, count: int)
     if against_zero <= KEPT:
         return f"there is no evidence that it is better than zero {judges}"
     if doubt:
-        return f"better than zero {judges}, but how good it is cannot be told: {doubt}"
+        return f"better than zero {judges}, but they do not tell how good it is: {doubt} (certify asks all entries)"
     if against_means > KEPT:
         return f"better than means of rows and columns {judges}, by {against_means:.1f} standard errors"
     return (
