@@ -21,6 +21,7 @@ MIN_EFFECTIVE_SIZE = {  # of an average that is given an interval
 }
 MIN_TAIL_POWER = 2.5  # squares that fall off with this power have a variance, with room for chance
 MIN_LIGHTNESS = 0.4  # squares of errors with exponential tails have 0.5, and those of Student's t(4) about 0.4
+MIN_LIGHTNESS_ALONE = 0.45  # where there are no reference errors to show what a sample has missed
 LIGHT = 0.6  # from here on, chance misses too little to matter
 STRETCH = 0.75  # of the upper end at the least lightness: what is missed makes the estimate too small
 N_LARGEST = 100  # how many of the largest squares show how they fall off
@@ -38,10 +39,9 @@ class Tail(NamedTuple):
     power: float  # Hill's index
     lightness: float
 
-    @property
-    def is_heavy(self) -> bool:
+    def is_heavy(self, least: float = MIN_LIGHTNESS) -> bool:
         """Whether those not drawn may hold more than all that were."""
-        return self.power < MIN_TAIL_POWER and self.lightness < MIN_LIGHTNESS
+        return self.power < MIN_TAIL_POWER and self.lightness < least
 
     @property
     def stretch(self) -> float:
@@ -70,14 +70,15 @@ def check_tails(
     }
     judge = min(sizes, key=lambda where: sizes[where])
     size, least = sizes[judge], MIN_EFFECTIVE_SIZE[evidence]
+    lightness = MIN_LIGHTNESS if len(sizes) > 1 else MIN_LIGHTNESS_ALONE
     reason = ""
     if size < least:
         shown = min(round(size), least - 1)
         reason = f"the error rests on too few of the {evidence}: {judge}{shown} in effect, and it takes {least}"
-    elif tail.is_heavy:
+    elif tail.is_heavy(lightness):
         reason = (
             f"the largest squared errors fall off so slowly (lightness {_rounded_down(tail.lightness)}, and it takes "
-            f"{MIN_LIGHTNESS:g}) that those not drawn may hold more than all that were"
+            f"{lightness:g}) that those not drawn may hold more than all that were"
         )
     return size, reason
 
