@@ -10,6 +10,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_breast_cancer
+from sklearn.metrics.pairwise import rbf_kernel
 
 import curplus
 from curplus.plotting import plot_importance, plot_observation
@@ -138,6 +139,46 @@ def draw_missing():
     return figure
 
 
+def three_clusters():
+    """1400 points, 90 beside them and 10 far away, and the width of a kernel."""
+    rng = np.random.default_rng(0)
+    parts = ((1400, (0.0, 0.0), 1.0), (90, (8.0, 0.0), 0.5), (10, (0.0, 30.0), 0.3))
+    return np.concatenate([centre + sd * rng.standard_normal((n, 2)) for n, centre, sd in parts]), 2.0
+
+
+def kernel_errors(K, strategy, n_columns, seeds=5):
+    """Relative errors, geometric means over some seeds."""
+    errors = []
+    for k in n_columns:
+        seen = [curplus.acquire(K, n_columns=k, psd=True, strategy=strategy, rng=seed) for seed in range(seeds)]
+        errors.append(np.mean([np.log(np.linalg.norm(K - curplus.approximate(x).to_array())) for x in seen]))
+    return np.exp(errors) / np.linalg.norm(K)
+
+
+def draw_kernels():
+    """Landmarks among three clusters, and errors against the number of columns."""
+    X, width = three_clusters()
+    K = rbf_kernel(X, gamma=1 / (2 * width**2))
+    figure, axes = plt.subplots(1, 3, figsize=(10.5, 3.6), layout="constrained")
+    for ax, strategy in zip(axes, ("uniform", "auto"), strict=False):
+        index = curplus.acquire(K, n_columns=20, psd=True, strategy=strategy, rng=0).column_index
+        ax.plot(*X.T, ".", color="0.75", markersize=3)
+        ax.plot(*X[index].T, "o", color="#d55e00", markersize=5)
+        far = np.count_nonzero(index >= 1490)
+        ax.set_title(f'20 columns, "{strategy}": {far} of the far cluster', fontsize=11)
+    axes[2].set_title("relative error, 5 draws", fontsize=11)
+    n_columns = [5, 10, 20, 30, 40, 50, 60]
+    for strategy, colour in (("uniform", "0.5"), ("rpcholesky", "#0072b2"), ("auto", "#d55e00")):
+        errors = kernel_errors(K, strategy, n_columns)
+        axes[2].semilogy(n_columns, errors, "o-", color=colour, label=strategy, markersize=4)
+    squares = np.cumsum(np.linalg.eigvalsh(K) ** 2)
+    best = [np.sqrt(squares[-k - 1] / squares[-1]) for k in n_columns]
+    axes[2].semilogy(n_columns, best, "k--", label="best of that rank", linewidth=1)
+    axes[2].set_xlabel("columns")
+    axes[2].legend(fontsize=9, frameon=False)
+    return figure
+
+
 def save(figure, name):
     figure.savefig(FOLDER / f"{name}.png", metadata={"Software": None})
     plt.close(figure)
@@ -154,6 +195,7 @@ def main():
         save(draw(M, seen, approx, options), name)
     save(draw_importance(), "importance")
     save(draw_missing(), "missing")
+    save(draw_kernels(), "kernels")
 
 
 if __name__ == "__main__":

@@ -263,6 +263,27 @@ def test_a_symmetric_matrix_is_read_by_columns_in_every_library(rng, library, st
     check_sample(seen, expected, library)
 
 
+@pytest.fixture
+def kernel(rng, library):
+    """A kernel matrix, in the type of the library, on the host."""
+    points = rng.standard_normal((N, 3))
+    K = np.exp(-np.sum((points[:, None] - points) ** 2, axis=2) / 8).astype(library.kind)
+    return np.maximum(K, K.T)
+
+
+@pytest.mark.parametrize("strategy", ["auto", "uniform"])
+def test_the_columns_of_a_psd_matrix_are_the_same_in_every_library(kernel, library, strategy):
+    how = {"n_columns": 14, "psd": True, "strategy": strategy, "rng": 0}
+    seen, expected = (curplus.acquire(x, **how) for x in (library.put(kernel), kernel))
+    check_sample(seen, expected, library)
+    assert seen.symmetry == "psd"
+    seen, expected = (
+        curplus.acquire(x, **how, start=curplus.acquire(x, **how | {"n_columns": 5}))
+        for x in (library.put(kernel), kernel)
+    )
+    check_sample(seen, expected, library)
+
+
 @pytest.mark.parametrize("method", RULES)
 def test_the_same_columns_are_selected_in_every_library(matrix, library, method):
     chosen, expected = (
@@ -320,6 +341,32 @@ def test_cur_plus_is_the_same_in_every_library(matrix, library, solver, holdout)
 def test_cur_full_and_cur_unbiased_are_the_same_in_every_library(matrix, library, rank):
     for method in (lambda x: curplus.cur_full(x, observed(x), rank), lambda x: curplus.cur_unbiased(observed(x), rank)):
         check_answer(method(library.put(matrix)), method(matrix), library)
+
+
+@pytest.mark.parametrize("form", ["free", "cur"])
+@pytest.mark.parametrize("rank", [5, None])
+def test_a_psd_answer_and_its_trace_are_the_same_in_every_library(kernel, library, crossings, rank, form):
+    samples = [curplus.acquire(x, n_columns=14, psd=True, rng=0) for x in (library.put(kernel), kernel)]
+    crossings.clear()
+    answer, expected = (curplus.approximate(seen, rank, form=form) for seen in samples)
+    assert not any(set(shape) & {N} and len(shape) > 1 for shape in crossings)
+    check_answer(answer, expected, library, tol=10)
+    traces = [curplus.certify(x, seen).trace for x, seen in zip((answer, expected), samples, strict=True)]
+    assert abs(traces[0] - traces[1]) <= library.digits * N
+    assert answer.is_symmetric
+    i, j = np.random.default_rng(0).integers(N, size=(2, 30))
+    np.testing.assert_array_equal(*(_arrays.to_numpy(answer.entries(a, b)) for a, b in ((i, j), (j, i))))
+    whole = _arrays.to_numpy(answer.truncate(3).to_array())
+    np.testing.assert_array_equal(whole, whole.T)
+
+
+@pytest.mark.parametrize("word", ["symmetric", "psd"])
+def test_a_symmetric_answer_is_the_same_in_every_library(kernel, library, word):
+    samples = [observed(x, 9, 0, 700).extend(curplus.Observation(shape=(N, N), symmetry=word))
+               for x in (library.put(kernel), kernel)]  # fmt: skip
+    answer, expected = (curplus.approximate(seen, 4) for seen in samples)
+    check_answer(answer, expected, library, tol=10)
+    assert answer.is_symmetric
 
 
 def test_the_whole_matrix_may_be_of_another_type_than_the_sample(matrix, library):

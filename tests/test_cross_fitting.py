@@ -104,7 +104,7 @@ def test_an_acquired_observation_is_judged_as_a_uniform_one():
         interval = curplus.certify(approx, seen).interval
         given += interval is not None
         covered += interval is not None and interval[0] <= np.linalg.norm(M - approx.to_array()) <= interval[1]
-    assert given >= 5
+    assert given >= 4
     assert covered >= given - 1
 
 

@@ -66,7 +66,7 @@ def test_the_same_seed_and_knowledge_give_the_same_plan(full_rank, way):
     for name in ("column_index", "row_index", "i", "j"):
         np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
     assert first.reasons
-    assert len(first.column_index) + len(first.row_index) > 0
+    assert len(first.column_index) + len(first.row_index) + len(first.i) > 0
     assert len(other.column_index) == len(first.column_index)
 
 

@@ -7,10 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curplus.acquisition import ENTRY_STRATEGIES, STRATEGIES, EntryStrategy, ProductLeverage
+from curplus.acquisition import ENTRY_STRATEGIES, STRATEGIES, Adaptive, Candidates, EntryStrategy, ProductLeverage
 from curplus.acquisition.strategies import (
-    Adaptive,
-    Candidates,
     Leverage,
     Pivoted,
     ResidualNorm,

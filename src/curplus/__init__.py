@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         plotting,
         solvers,
         sources,
+        study,
         theory,
     )
     from .acquisition import acquire, propose, select_columns
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from .methods import approximate, cur_full, cur_plus, cur_unbiased, load
     from .observation import Observation, SamplePlan, observe, read
     from .sources import CallableSource, Source, as_source, open_source
+    from .study import Study
 
 __all__ = [
     "CallableSource",
@@ -39,6 +41,7 @@ __all__ = [
     "Observation",
     "SamplePlan",
     "Source",
+    "Study",
     "__version__",
     "acquire",
     "acquisition",
@@ -66,6 +69,7 @@ __all__ = [
     "select_columns",
     "solvers",
     "sources",
+    "study",
     "theory",
 ]
 

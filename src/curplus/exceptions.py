@@ -10,6 +10,7 @@
     ├── SourceError                             the matrix could not be read
     ├── SpanError                               the approximation is not made of sampled columns and rows
     ├── FileFormatError                         a saved file is damaged or not ours
+    ├── StudyError                              a study file cannot be used now: read-only, disk full, in use
     └── MissingExtraError (ImportError)         an optional dependency is not installed
 
 Every message says what arrived, why it cannot work and how to fix it.
@@ -26,6 +27,7 @@ __all__ = [
     "RankTooLargeError",
     "SourceError",
     "SpanError",
+    "StudyError",
     "TooFewEntriesError",
 ]
 
@@ -72,6 +74,10 @@ class SpanError(CURPlusError):
 
 class FileFormatError(CURPlusError):
     """A file is damaged, truncated, or was not written by this library."""
+
+
+class StudyError(CURPlusError):
+    """A study file is whole and cannot be used now: it is read-only, the disk is full, or somebody else is busy."""
 
 
 class MissingExtraError(CURPlusError, ImportError):

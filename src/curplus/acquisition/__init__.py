@@ -1,30 +1,40 @@
 """Choosing what to read: by one round (propose), in a loop (acquire), or with the whole matrix (select_columns)."""
 
 from .acquire import acquire
+from .adaptive import Adaptive
+from .backtest import Backtest, Trial, backtest
+from .candidates import Candidates
 from .choice import ENTRY_STRATEGIES, RULES, STRATEGIES
+from .costs import Costs
 from .entry_strategies import EntryDraws, EntryStrategy, ProductLeverage, UniformEntries
+from .limits import Places
 from .propose import propose
 from .rules import Rule
 from .select_columns import select_columns
-from .strategies import Adaptive, Candidates, Leverage, Pivoted, ResidualNorm, Strategy, Uniform
+from .strategies import Leverage, Pivoted, ResidualNorm, Strategy, Uniform
 
 __all__ = [
     "ENTRY_STRATEGIES",
     "RULES",
     "STRATEGIES",
     "Adaptive",
+    "Backtest",
     "Candidates",
+    "Costs",
     "EntryDraws",
     "EntryStrategy",
     "Leverage",
     "Pivoted",
+    "Places",
     "ProductLeverage",
     "ResidualNorm",
     "Rule",
     "Strategy",
+    "Trial",
     "Uniform",
     "UniformEntries",
     "acquire",
+    "backtest",
     "propose",
     "select_columns",
 ]

@@ -6,18 +6,31 @@ sits in few places, such as text, choosing them is worth more than any way of co
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
+import math
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, NamedTuple
 
-from .._typing import RandomState
+import numpy as np
+
+from .._typing import IndexVector, RandomState, Shape
 from ..exceptions import CURPlusError, InconsistentObservationError, InvalidArgumentError, SourceError
 from ..observation import Observation, SamplePlan, read
 from ..observation.checks import check_observation
-from ..observation.plan import UNIFORM, check_counts
+from ..observation.plan import UNIFORM
+from ..observation.symmetry import PSD, SYMMETRIC, mirrored, promised
 from ..sources import Source, as_source
+from .budget import check_budget
+from .costs import Costs, Prices, spent
 from .entry_strategies import EntryStrategy
+from .goal import goal_for
+from .limits import limits_for
 from .propose import NO_INDEX, propose, seed_of
 from .strategies import Strategy
+from .tolerance import ADAPTIVE, FEWEST, Look, fresh_entries, look, more_columns, more_rows
 
 __all__ = ["acquire"]
 
@@ -25,13 +38,20 @@ __all__ = ["acquire"]
 def acquire(
     source: Any,
     *,
-    n_columns: int,
-    n_rows: int,
-    n_entries: int,
+    n_columns: int | None = None,
+    n_rows: int | None = None,
+    n_entries: int | None = None,
+    budget: float | None = None,
+    costs: Costs | None = None,
+    tol: float | None = None,
+    required: Any = None,
+    forbidden: Any = None,
+    prior: Any = None,
     strategy: str | Strategy = "auto",
     entry_strategy: str | EntryStrategy = "uniform",
     start: Observation | None = None,
     symmetric: bool = False,
+    psd: bool = False,
     gaps: bool = False,
     noise: float | str | None = None,
     on_round: Callable[[Observation], Any] | None = None,
@@ -44,8 +64,26 @@ def acquire(
     source : array, sparse matrix, DataFrame or source of shape (n, m)
         The matrix. Nothing but the chosen parts is read, and no row, column or entry twice. A function
         (:class:`~curplus.CallableSource`) is asked for no position twice.
-    n_columns, n_rows, n_entries : int
-        How many there shall be in the end, those of ``start`` included. 0 is allowed.
+    n_columns, n_rows, n_entries : int, optional
+        How many there shall be in the end, those of ``start`` included. 0 is allowed. All of them, or those that the
+        ``budget`` shall not decide. Of a symmetric matrix ``n_rows`` may be left out, and of a PSD one ``n_entries`` as
+        well.
+    budget : float, optional
+        How much may be read, ``start`` included: below 1 a share of the matrix, from 1 on a number of values, and with
+        ``costs`` money. How it is split between rows, columns and entries follows from the prices; ``history`` says
+        how and why.
+    costs : Costs, optional
+        Prices of rows, columns and entries. What costs less is chosen more often: squares count for what they cost.
+    tol : float, optional
+        Read until the relative error, judged by entries read for that purpose, is below this with a confidence of 95 %
+        over all looks, or the ``budget`` is spent; ``history`` says which. Needs no counts. The answer that is judged
+        is :func:`curplus.approximate` of what was read before, with the rank it chooses.
+    required, forbidden : dict, optional
+        ``rows``, ``columns`` and ``cells`` (two arrays of positions) that must be read, and are read first, or must
+        not be. A forbidden row is not read as a whole; entries of it may be. A row with a forbidden cell is not chosen,
+        unless there may be gaps.
+    prior : array of shape (n, m), optional
+        An older or a simulated matrix with the same rows and columns. Half of the rows and columns are chosen from it.
     strategy : str or Strategy, default "auto"
         How to choose rows and columns. ``"auto"`` needs no knowledge of the matrix.
 
@@ -66,6 +104,11 @@ def acquire(
     symmetric : bool, default False
         Promise that :math:`M = M^\top`. Rows and columns are then the same set, only the columns are read, and
         ``n_rows`` must equal ``n_columns``.
+    psd : bool, default False
+        Promise that the matrix is symmetric and positive semidefinite, such as a kernel or a covariance matrix. Its
+        diagonal is read, n values, and columns are chosen by what is left of it. ``strategy`` is ``"auto"``,
+        ``"rpcholesky"`` or ``"uniform"``. No rows are read. There may be fewer columns than were asked for: where
+        nothing but rounding is left of the diagonal, no further column would add anything.
     gaps : bool, default False
         Whether NaN means that something could not be measured; otherwise it is an error. A row with gaps counts as
         read, an entry that could not be measured counts as asked for, and neither is asked for again.
@@ -80,22 +123,30 @@ def acquire(
     -------
     Observation
         Rows and columns in the order they were read. ``design`` says which parts are still a uniform sample: after an
-        adaptive choice rows and columns are not, and estimates that need that are no longer valid.
+        adaptive choice rows and columns are not, and estimates that need that are no longer valid. ``evidence`` says
+        which entries took no part in choosing, ``history`` what was read and why, and
+        ``symmetry`` keeps the promise, which approximations follow.
 
     Raises
     ------
     InvalidArgumentError
         If more is asked for than the matrix has or less than ``start`` has, if the matrix is seen not to be symmetric
-        despite the promise, or if something that was read is not finite.
+        or PSD despite the promise, or if something that was read is not finite.
     SourceError
         If the source fails. The error's ``observation`` has everything that was read before: give it as ``start``, with
         the same seed, and the result is the same as without the failure.
 
     Notes
     -----
-    A fifth of the smaller of the two numbers is first drawn uniformly of each kind. Entries that lie on rows or columns
-    already read are not asked for again. Choosing costs
+    A fifth of the smaller of the two numbers is first drawn uniformly of each kind. With ``"auto"``, half of the
+    entries are read next, and help to choose. Entries that lie on rows or columns already read are not asked for again.
+    Choosing costs
     :math:`O(d_1^2 n + d_2^2 m + d_1 d_2 (n + m))` a round. :func:`curplus.propose` is one round without the reading.
+
+    Columns of a PSD matrix are read in about eight blocks. For a block some are drawn with chances in proportion to
+    what is left of the diagonal, and the entries where they intersect are read. ``"rpcholesky"`` rejects some of them,
+    so that the others have the distribution of randomly pivoted Cholesky. ``"auto"`` draws more, and keeps those that
+    explain most of the others; these entries are a twentieth of the columns, and more where few of a block are kept.
 
     Examples
     --------
@@ -107,15 +158,119 @@ def acquire(
     [3, 50]
     """
     source = as_source(source)
-    goal = check_counts(_shape(source), n_columns, n_rows, n_entries)
     seed = seed_of(rng)
-    seen = _begin(source, start, goal.n_entries, gaps=gaps, noise=noise)
-    how: dict[str, Any] = {"strategy": strategy, "entry_strategy": entry_strategy, "symmetric": symmetric}
-    while (plan := propose(seen, **goal._asdict(), **how, rng=seed)) is not None:
-        seen = _next_round(source, plan, seen, symmetric, seed)
-        if on_round is not None:
-            on_round(seen)
+    seen = _begin(source, start, n_entries, gaps=gaps, noise=noise)
+    seen = _with_promise(seen, PSD if psd else SYMMETRIC if symmetric else None)
+    symmetric = seen.symmetry == SYMMETRIC
+    reading = Reading(source, seed, symmetric, on_round)
+    if tol is not None:
+        _check_alone(tol, psd, n_columns, n_rows, n_entries, required, forbidden, prior)
+        return _to_tolerance(reading, seen, float(tol), Allowance.of(budget, costs, seen.shape, symmetric))
+    counts: dict[str, Any] = {"n_columns": n_columns, "n_rows": n_rows, "n_entries": n_entries}
+    places = {"required": required, "forbidden": forbidden, "prior": prior}
+    how: dict[str, Any] = {"strategy": strategy, "entry_strategy": entry_strategy}
+    if budget is not None and seen.symmetry != PSD:
+        goal = goal_for(seen, counts, budget, costs, limits_for(seen, required, forbidden), symmetric=symmetric)
+        seen = _noted(seen, f"a budget of {budget:g}: {goal.reason}")
+    while (plan := propose(seen, **counts, budget=budget, costs=costs, **places, **how, rng=seed)) is not None:
+        seen = reading.next(plan, seen)
     return seen
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Where rounds are read from, and who is told."""
+
+    source: Source
+    seed: int
+    symmetric: bool
+    on_round: Callable[[Observation], Any] | None
+
+    def next(self, plan: SamplePlan, seen: Observation) -> Observation:
+        """What is known after a plan was carried out."""
+        seen = _next_round(self.source, plan, seen, self.symmetric, self.seed)
+        if self.on_round is not None:
+            self.on_round(seen)
+        return seen
+
+
+class Allowance(NamedTuple):
+    """A budget for reading to a tolerance; without one, everything may be read."""
+
+    money: float
+    prices: Prices
+    symmetric: bool
+
+    @classmethod
+    def of(cls, budget: Any, costs: Any, shape: Shape, symmetric: bool) -> Allowance:
+        money, prices = check_budget(1.0 if budget is None else budget, costs, shape)
+        return cls(math.inf if budget is None else money, prices, symmetric)
+
+    def left(self, seen: Observation) -> float:
+        """What is left of it."""
+        return self.money - spent(seen, self.prices, symmetric=self.symmetric).total
+
+    def entries(self, seen: Observation) -> int:
+        """How many more entries can be paid for."""
+        return int(min(self.left(seen) / float(np.max(self.prices.entry)), seen.shape[0] * seen.shape[1]))
+
+    def crosses(self, seen: Observation) -> int:
+        """How many more rows and columns of each kind can be paid for, with a look at them."""
+        dearest = float(np.max(self.prices.columns)) + (0.0 if self.symmetric else float(np.max(self.prices.rows)))
+        for_a_look = FEWEST * float(np.max(self.prices.entry))
+        return int(min(max(self.left(seen) - for_a_look, 0.0) / dearest, *seen.shape))
+
+
+def _to_tolerance(reading: Reading, seen: Observation, tol: float, allowance: Allowance) -> Observation:
+    """Looks, and crosses where the last look found the largest errors, until one look is good enough."""
+    for number in itertools.count(1):
+        rng = np.random.default_rng([reading.seed, number, *seen.counts])
+        seen = reading.next(fresh_entries(seen, allowance.entries(seen), rng), seen)
+        found = look(seen, number)
+        about = f"the relative error is about {found.error:.2g}, with 95 % confidence below {found.bound:.2g}"
+        if found.bound <= tol:
+            return _noted(seen, f"stopped at the tolerance {tol:g}: {about}")
+        most = allowance.crosses(seen)
+        if most < 1 or min(seen.shape[0] - seen.n_rows, seen.shape[1] - seen.n_columns) < 1:
+            spent_all = "the budget is spent" if most < 1 else "everything is read"
+            return _noted(seen, f"stopped above the tolerance {tol:g}, as {spent_all}: {about}")
+        seen = _more_crosses(reading, found, most, rng)
+    raise AssertionError("unreachable")  # pragma: no cover
+
+
+def _more_crosses(reading: Reading, found: Look, most: int, rng: np.random.Generator) -> Observation:
+    """Rows through large errors, then columns where these rows have them; of a symmetric matrix only columns."""
+    rows = more_rows(found, most, rng)
+    if reading.symmetric:
+        return reading.next(_lines_plan(found.steering, columns=rows), found.steering)
+    seen = reading.next(_lines_plan(found.steering, rows=rows), found.steering)
+    return reading.next(_lines_plan(seen, columns=more_columns(found, seen, rows, most)), seen)
+
+
+def _lines_plan(seen: Observation, *, rows: IndexVector = NO_INDEX, columns: IndexVector = NO_INDEX) -> SamplePlan:
+    what = f"{len(rows)} rows" if len(rows) else f"{len(columns)} columns"
+    reason = f"{what} through the largest errors of the last look"
+    return SamplePlan(seen.shape, columns, rows, NO_INDEX, NO_INDEX, design=ADAPTIVE, reasons=(reason,))
+
+
+def _check_alone(tol: Any, psd: bool, *others: Any) -> None:
+    if isinstance(tol, bool) or not isinstance(tol, Real) or not 0 < float(tol) < 1:
+        raise InvalidArgumentError(f"tol={tol!r} is not a relative error. Give a number between 0 and 1, such as 1e-3.")
+    if psd:
+        raise InvalidArgumentError(
+            "the error of a PSD matrix is known exactly from its diagonal. Give n_columns or a budget, and see "
+            "curplus.certify; or use symmetric=True instead of psd=True."
+        )
+    if any(other is not None for other in others):
+        raise InvalidArgumentError(
+            "tol= decides itself what is read. Leave out n_columns, n_rows, n_entries, required, forbidden and prior, "
+            "or leave out tol."
+        )
+
+
+def _noted(seen: Observation, note: str) -> Observation:
+    """The same observation, with one more line of history."""
+    return dataclasses.replace(seen, history=(*seen.history, note))
 
 
 def _next_round(source: Source, plan: SamplePlan, seen: Observation, symmetric: bool, seed: int) -> Observation:
@@ -148,11 +303,20 @@ def _mirrored(seen: Observation, more: Observation) -> Observation:
         ) from error
 
 
+def _with_promise(seen: Observation, symmetry: str | None) -> Observation:
+    """What is known, with a promise about the matrix; rows of a PSD one are known as columns."""
+    if symmetry is not None and seen.shape[0] != seen.shape[1]:
+        n, m = seen.shape
+        raise InvalidArgumentError(f"{symmetry}=True but the matrix is {n} x {m}, not square. Use {symmetry}=False.")
+    kept = promised(seen, symmetry)
+    return mirrored(kept, which=NO_INDEX).subset(rows=NO_INDEX) if kept.symmetry == PSD and kept.n_rows else kept
+
+
 def _shape(source: Source) -> tuple[int, int]:
     return int(source.shape[0]), int(source.shape[1])
 
 
-def _begin(source: Source, start: Observation | None, n_entries: int, **how: Any) -> Observation:
+def _begin(source: Source, start: Observation | None, n_entries: int | None, **how: Any) -> Observation:
     """What is known before the first reading."""
     shape = _shape(source)
     nothing = read(source, SamplePlan(shape, NO_INDEX, NO_INDEX, NO_INDEX, NO_INDEX, design=UNIFORM), **how)
@@ -162,7 +326,7 @@ def _begin(source: Source, start: Observation | None, n_entries: int, **how: Any
         raise InvalidArgumentError(
             f"start is of a matrix of shape {start.shape} but the source has shape {shape}. Give the same matrix."
         )
-    if start.weights is not None and n_entries > start.n_entries:
+    if start.weights is not None and n_entries is not None and n_entries > start.n_entries:
         raise InvalidArgumentError(
             f"start has a weight for each of its {start.n_entries} entries, and those of the "
             f"{n_entries - start.n_entries} to be read are not known. Read no more entries "

@@ -6,10 +6,11 @@ A new one is a new row.
 from __future__ import annotations
 
 from .._registry import Registry
+from .adaptive import Adaptive
 from .entry_strategies import EntryStrategy, ProductLeverage, UniformEntries
 from .rules import Drawn, EquallyLikely, Ranked, Rule, deim, explaining, leverage, pivoted, qdeim
 from .scores import squared_norms
-from .strategies import Adaptive, Leverage, Pivoted, ResidualNorm, Strategy, Uniform
+from .strategies import Leverage, Pivoted, ResidualNorm, Strategy, Uniform
 
 __all__ = ["ENTRY_STRATEGIES", "RULES", "STRATEGIES"]
 
@@ -39,7 +40,7 @@ RULES: Registry[Rule] = Registry(
     "select(matrix, k, rank, rng)",
     {
         "leverage": Drawn(leverage),
-        "top_leverage": Ranked(lambda M, _k, rank: ([], leverage(M, rank))),
+        "top_leverage": Ranked(lambda M, _k, rank, _cost: ([], leverage(M, rank))),
         "deim": Ranked(deim),
         "qdeim": Ranked(qdeim),
         "pivoted": Ranked(pivoted),

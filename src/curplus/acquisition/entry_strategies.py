@@ -16,9 +16,9 @@ from ..exceptions import InvalidArgumentError
 from ..factorization import leading_basis
 from ..observation import Observation
 from ..observation.plan import distinct_others
+from .candidates import scaled
 from .gaps import without_gaps
 from .scores import leverage_scores
-from .strategies import scaled
 
 __all__ = ["EntryDraws", "EntryStrategy", "ProductLeverage", "UniformEntries"]
 

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse
 
 from .._arrays import array_namespace, small_svd, take, to_device
-from .._typing import IndexVector, Matrix, Vector
+from .._typing import FloatArray, IndexVector, Matrix, Vector
 from .scores import dense, squared_norms
 
 __all__ = ["ResidualColumns"]
@@ -35,6 +35,8 @@ class ResidualColumns:
         Columns whose span is taken out, and which cannot be picked again.
     excluded : array, optional
         Further columns that cannot be picked.
+    prices : array of shape (m,), optional
+        What each column costs: scores are divided by it.
 
     Notes
     -----
@@ -42,7 +44,13 @@ class ResidualColumns:
     :math:`q` the next basis vector, all numbers follow from :math:`q^\top A`.
     """
 
-    def __init__(self, sample: Any, taken: IndexVector | None = None, excluded: IndexVector | None = None) -> None:
+    def __init__(
+        self,
+        sample: Any,
+        taken: IndexVector | None = None,
+        excluded: IndexVector | None = None,
+        prices: FloatArray | None = None,
+    ) -> None:
         none = np.empty(0, dtype=np.int64)
         taken, excluded = none if taken is None else taken, none if excluded is None else excluded
         norms = squared_norms(sample)
@@ -53,6 +61,7 @@ class ResidualColumns:
         free = np.ones(norms.shape[0], dtype=bool)
         free[taken] = free[excluded] = False
         self._free = to_device(free, norms)
+        self._prices = 1.0 if prices is None else to_device(np.asarray(prices, dtype=np.float64), norms)
         self._gram: Matrix | None = None  # E @ E.T, (d, d)
         self._captured: Vector = norms  # || E.T @ e_j ||**2, once the Gram matrix is there
 
@@ -62,8 +71,8 @@ class ResidualColumns:
         return self._free & (self.residual_norms > self._floor)
 
     def norms(self) -> Vector:
-        """Score of the column whose residual is largest."""
-        return self.residual_norms
+        """Score of the column whose residual is largest, for its price."""
+        return self.residual_norms / self._prices
 
     def explained(self, ridge: float = 0.0) -> Vector:
         """By how much the squares of all residuals fall if a column is taken; meaningless where not selectable.
@@ -83,7 +92,7 @@ class ResidualColumns:
             return self._captured
         norms = xp.where(selectable, self.residual_norms, xp.ones_like(self.residual_norms))
         mean = (float(xp.sum(norms)) - (norms.shape[0] - count)) / count
-        return self._captured / (norms + ridge * mean)
+        return self._captured / (norms + ridge * mean) / self._prices
 
     def pick(self, count: int, score: Callable[[], Vector]) -> list[int]:
         """Take up to ``count`` columns, each time the selectable one with the best score; fewer when none is left.

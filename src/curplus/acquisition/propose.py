@@ -8,58 +8,78 @@ on where it stopped.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from .._typing import IndexVector, RandomState
+from .._typing import IndexVector, RandomState, Shape
 from .._validation import check_count, check_index, random_generator
 from ..exceptions import InvalidArgumentError
 from ..observation import Observation, SampleCounts, SamplePlan, SamplingDesign, uniform_plan
 from ..observation.checks import check_observation
-from ..observation.plan import UNIFORM, check_counts, distinct_others
+from ..observation.plan import UNIFORM, distinct_others
+from ..observation.symmetry import PSD, SYMMETRIC
+from .budget import check_budget
+from .candidates import Candidates, candidate_columns, candidate_rows
 from .choice import ENTRY_STRATEGIES, STRATEGIES
+from .cholesky import propose_psd, psd_totals
+from .costs import Costs
 from .entry_strategies import EntryDraws, EntryStrategy
-from .gaps import without_gaps
-from .strategies import Candidates, Strategy, scaled
+from .goal import Goal, Lines, goal_for
+from .limits import limits_for
+from .select_columns import select_columns
+from .steps import Step, next_step
+from .strategies import Strategy
 
 __all__ = ["propose", "seed_of"]
 
 NO_INDEX: IndexVector = np.empty(0, dtype=np.int64)
+PSD_OVERHEAD = 0.1  # entries where proposed columns intersect, as a share of the columns
+PILOTS, PILOTS_OF_PRIOR = 0.2, 0.5  # shares of the rows and columns that are read first
 
 
 def propose(
     observation: Observation,
     *,
-    n_columns: int,
-    n_rows: int,
-    n_entries: int,
+    n_columns: int | None = None,
+    n_rows: int | None = None,
+    n_entries: int | None = None,
+    budget: float | None = None,
+    costs: Costs | None = None,
+    required: Any = None,
+    forbidden: Any = None,
+    prior: Any = None,
     strategy: str | Strategy = "auto",
     entry_strategy: str | EntryStrategy = "uniform",
     symmetric: bool = False,
     rng: RandomState = None,
 ) -> SamplePlan | None:
-    """What to read next, so that in the end so many columns, rows and entries are known.
+    """What to read next, so that in the end so many columns, rows and entries are known, or a budget is spent.
 
     Parameters
     ----------
     observation : Observation
         What is known; ``Observation(shape=(n, m))`` is nothing.
-    n_columns, n_rows, n_entries : int
-        How many there shall be in the end, those that are known included, and entries that could not be measured.
+    n_columns, n_rows, n_entries : int, optional
+        How many there shall be in the end, those that are known included, and entries that could not be measured. All
+        of them, or those that a ``budget`` shall not decide. Of a symmetric matrix ``n_rows`` may be left out, and of
+        a PSD one ``n_entries`` as well.
+    budget, costs, required, forbidden, prior : optional
+        See :func:`curplus.acquire`. The budget is that of the end too, what is known included.
     strategy : str or Strategy, default "auto"
         How to choose rows and columns: see :func:`curplus.acquire`.
     entry_strategy : str or EntryStrategy, default "uniform"
         How to choose entries.
     symmetric : bool, default False
-        Whether rows and columns are the same set: only columns are then proposed.
+        Whether rows and columns are the same set: only columns are then proposed. An observation that has a
+        ``symmetry`` needs no such word.
     rng : None, int or numpy.random.Generator
         With an int, the plan depends on it and on what is known alone. A generator is asked for such a number.
 
     Returns
     -------
     SamplePlan or None
-        None once the totals are reached.
+        None once the totals are reached, or once nothing but rounding is left of the diagonal of a PSD matrix.
 
     Examples
     --------
@@ -74,17 +94,56 @@ def propose(
     <Observation of a 60 x 40 matrix: 6 columns, 8 rows, 50 entries, float64>
     """
     check_observation(observation)
-    goal = _check_totals(observation, check_counts(observation.shape, n_columns, n_rows, n_entries), symmetric)
+    if observation.symmetry == PSD:
+        n_columns = _psd_columns(observation.shape, n_columns, budget, costs, required, forbidden, prior)
+        total = psd_totals(observation.shape, n_columns, n_rows, n_entries, strategy)
+        return propose_psd(observation, total, strategy=str(strategy), seed=seed_of(rng))
+    symmetric = symmetric or observation.symmetry == SYMMETRIC
+    if symmetric and n_rows is None:
+        n_rows = n_columns
+    counts = {"n_columns": n_columns, "n_rows": n_rows, "n_entries": n_entries}
+    limits = limits_for(observation, required, forbidden)
+    goal = goal_for(observation, counts, budget, costs, limits, symmetric=symmetric)
+    _check_totals(observation, goal.counts, symmetric)
     chooser, drawer = _resolved(strategy, entry_strategy)
     seed = seed_of(rng)
     state = np.random.default_rng([seed, *observation.counts] if any(observation.counts) else seed)
-    if not chooser.rounds and not any(observation.counts) and not symmetric and entry_strategy == "uniform":
-        return uniform_plan(observation.shape, **goal._asdict(), rng=state) if any(goal) else None
-    step = _next_step(observation.counts, goal, chooser.rounds, symmetric)
+    if (first := limits.plan_for_required(observation)) is not None:
+        return first
+    simple = not chooser.rounds and entry_strategy == "uniform" and not symmetric and not limits.any
+    if simple and not any(observation.counts):
+        return uniform_plan(observation.shape, **goal.counts._asdict(), rng=state) if any(goal.counts) else None
+    _check_prior(prior, observation.shape)
+    share = PILOTS if prior is None else PILOTS_OF_PRIOR
+    step = next_step(observation.counts, goal.counts, chooser.rounds, symmetric, pilot_share=share)
+    missing = goal.counts.n_entries - observation.n_entries - len(observation.unmeasured_i)
+    if step is not None and not step.uniform and entry_strategy == "uniform":
+        first_ones = _n_steering(chooser, goal.n_entries_first) - int(np.count_nonzero(observation.steering))
+        if min(missing, first_ones) > 0:
+            return _entries(limits.hidden_from(observation), min(missing, first_ones), drawer, state, goal, False)
     if step is not None:
-        return _rows_or_columns(observation, step, chooser, symmetric, state)
-    missing = goal.n_entries - observation.n_entries - len(observation.unmeasured_i)
-    return _entries(observation, missing, drawer, state) if missing > 0 else None
+        return _rows_or_columns(observation, step, chooser, state, goal, prior=prior, symmetric=symmetric)
+    return _entries(limits.hidden_from(observation), missing, drawer, state, goal) if missing > 0 else None
+
+
+def _psd_columns(shape: Shape, n_columns: int | None, budget: Any, costs: Any, *places: Any) -> int | None:
+    """How many columns of a PSD matrix a budget buys, after its diagonal."""
+    if any(place is not None for place in places):
+        raise InvalidArgumentError(
+            "columns of a PSD matrix are chosen by what is left of its diagonal. Leave out required, forbidden and "
+            "prior, or use symmetric=True instead of psd=True."
+        )
+    if budget is None:
+        return n_columns
+    if costs is not None:
+        raise InvalidArgumentError("a PSD matrix is bought by columns, all at the same price. Leave out costs.")
+    money, _ = check_budget(budget, None, shape)
+    bought = int((money / shape[0] - 1) / (1 + PSD_OVERHEAD))
+    if bought < 1:
+        raise InvalidArgumentError(
+            f"budget={budget!r} is {money:.0f} values, and the diagonal and one column are {2 * shape[0]}. Give more."
+        )
+    return min(bought if n_columns is None else min(bought, n_columns), shape[1])
 
 
 def seed_of(rng: RandomState) -> int:
@@ -95,61 +154,72 @@ def seed_of(rng: RandomState) -> int:
     return int(random_generator(rng).integers(2**63))
 
 
-class Step(NamedTuple):
-    """How many columns and rows come next."""
-
-    n_columns: int
-    n_rows: int
-    uniform: bool  # drawn uniformly, as pilots
-    wanted_more: bool = False  # of the kind of which more are wanted in the end
-
-
-def _next_step(have: SampleCounts, goal: SampleCounts, rounds: int, symmetric: bool) -> Step | None:
-    """Pilots of both kinds, then rounds in which the fewer go first. Nothing can be judged without the other kind."""
-    known, wanted = (have.n_columns, have.n_rows), (goal.n_columns, goal.n_rows)
-    kinds = (0,) if symmetric else (0, 1)
-    pilots = wanted if rounds == 0 or min(wanted) == 0 else (max(1, min(wanted) // 5),) * 2
-    first = [max(pilots[k] - known[k], 0) if k in kinds else 0 for k in (0, 1)]
-    if any(first):
-        return Step(first[0], first[1], uniform=True)
-    fewer_first = sorted(kinds, key=lambda k: wanted[k])
-    for t in range(rounds):
-        for k in fewer_first:
-            total = pilots[k] + (wanted[k] - pilots[k]) * (t + 1) // rounds
-            if known[k] < total:
-                more = total - known[k]
-                wanted_more = k == fewer_first[-1] and not symmetric
-                return Step(0 if k else more, more if k else 0, uniform=False, wanted_more=wanted_more)
-    return None
-
-
 def _rows_or_columns(
-    observation: Observation, step: Step, strategy: Strategy, symmetric: bool, rng: np.random.Generator
+    observation: Observation,
+    step: Step,
+    strategy: Strategy,
+    rng: np.random.Generator,
+    goal: Goal,
+    *,
+    prior: Any,
+    symmetric: bool,
 ) -> SamplePlan:
-    n, m = observation.shape
+    """The next rows, or columns, or pilots of both."""
+    design = SamplingDesign("adaptive", "adaptive", "uniform")
+    why = f"chosen by {strategy!r} from what was read"
+    columns = rows = NO_INDEX
     if step.uniform:
-        columns = distinct_others(rng, m, step.n_columns, observation.column_index)
-        rows = distinct_others(rng, n, step.n_rows, observation.row_index)
-        design, why = UNIFORM, "drawn uniformly, as pilots"
+        columns = _pilots(goal.columns, observation.shape[1], step.n_columns, prior, rng)
+        rows = _pilots(goal.rows, observation.shape[0], step.n_rows, None if prior is None else prior.T, rng)
+        why = "drawn uniformly, as pilots" if prior is None else "chosen from the prior matrix"
+        if prior is None and not symmetric:  # rows chosen together with the columns are no independent sample
+            design = UNIFORM
+    elif step.n_columns:
+        columns = _check_choice(strategy, _priced(candidate_columns(observation, step.wanted_more), goal.columns),
+                                step.n_columns, rng)  # fmt: skip
     else:
-        columns = rows = NO_INDEX
-        if step.n_columns:
-            sample = without_gaps(observation.rows, observation.known_rows)
-            candidates = Candidates(scaled(sample), observation.column_index, step.wanted_more)
-            columns = _check_choice(strategy, candidates, step.n_columns, rng)
-        else:
-            sample = without_gaps(observation.columns, observation.known_columns).T
-            candidates = Candidates(scaled(sample), observation.row_index, step.wanted_more)
-            rows = _check_choice(strategy, candidates, step.n_rows, rng)
-        design, why = SamplingDesign("adaptive", "adaptive", "uniform"), f"chosen by {strategy!r} from what was read"
-    if symmetric:  # rows chosen together with the columns are no independent sample
-        design = SamplingDesign("adaptive", "adaptive", "uniform")
+        rows = _check_choice(strategy, _priced(candidate_rows(observation, step.wanted_more), goal.rows),
+                             step.n_rows, rng)  # fmt: skip
+    columns, rows = goal.columns.within_money(columns), goal.rows.within_money(rows)
     parts = [f"{len(x)} {what}" for x, what in ((columns, "columns"), (rows, "rows")) if len(x)]
     reason = f"{' and '.join(parts)}, {why}"
     return SamplePlan(observation.shape, columns, rows, NO_INDEX, NO_INDEX, design=design, reasons=(reason,))
 
 
-def _entries(observation: Observation, count: int, strategy: EntryStrategy, rng: np.random.Generator) -> SamplePlan:
+def _pilots(lines: Lines, size: int, count: int, prior: Any, rng: np.random.Generator) -> IndexVector:
+    """The first rows, or columns: drawn uniformly, or those that represent the prior matrix."""
+    excluded = np.union1d(lines.taken, lines.excluded)
+    if prior is None or not count:
+        return distinct_others(rng, size, min(count, size - len(excluded)), excluded)
+    order = select_columns(prior, size, method="qdeim", rank=min(count, *np.shape(prior)), rng=rng)
+    return order[~np.isin(order, excluded)][:count]
+
+
+def _check_prior(prior: Any, shape: Shape) -> None:
+    if prior is not None and tuple(np.shape(prior)) != tuple(shape):
+        raise InvalidArgumentError(
+            f"prior has shape {np.shape(prior)} and the matrix {tuple(shape)}. Give an older or simulated matrix with "
+            "the same rows and columns."
+        )
+
+
+def _priced(candidates: Candidates, lines: Lines) -> Candidates:
+    return candidates._replace(excluded=lines.excluded, prices=lines.prices)
+
+
+def _n_steering(strategy: Strategy, n_entries: int) -> int:
+    """How many entries a strategy wants before it chooses."""
+    return int(getattr(strategy, "steering", 0.0) * n_entries)
+
+
+def _entries(
+    observation: Observation,
+    count: int,
+    strategy: EntryStrategy,
+    rng: np.random.Generator,
+    goal: Goal,
+    evidence: bool = True,
+) -> SamplePlan | None:
     draws: Any = strategy.draw(observation, count, rng)
     if not isinstance(draws, EntryDraws) or not len(draws.i) == len(draws.j) == count:
         raise InvalidArgumentError(f"{strategy!r} was asked for EntryDraws of {count} positions, and drew {draws!r}.")
@@ -163,15 +233,19 @@ def _entries(observation: Observation, count: int, strategy: EntryStrategy, rng:
             "observation.gap_index()."
         )
     word = "uniform" if draws.uniform else "adaptive"
+    kept = goal.within_money(observation, i, j, rng)
+    if not len(kept):
+        return None
     return SamplePlan(
         observation.shape,
         NO_INDEX,
         NO_INDEX,
-        i,
-        j,
-        draws.probabilities,
+        i[kept],
+        j[kept],
+        None if draws.probabilities is None else draws.probabilities[kept],
         SamplingDesign("uniform", "uniform", word),
-        (f"{count} entries drawn by {strategy!r}",),
+        (f"{len(kept)} entries drawn by {strategy!r}" + ("" if evidence else ", to help to choose"),),
+        evidence,
     )
 
 

@@ -20,8 +20,13 @@ __all__ = ["Drawn", "EquallyLikely", "Ranked", "Rule", "deim", "explaining", "le
 class Rule(Protocol):
     """A way to choose columns of a matrix known as a whole; any object with this method is one."""
 
-    def select(self, matrix: Any, k: int, rank: int, rng: np.random.Generator) -> IndexVector:
-        """``k`` distinct columns of a float64 array or CSC matrix; ``rank`` singular vectors may be looked at."""
+    def select(
+        self, matrix: Any, k: int, rank: int, rng: np.random.Generator, *, cost: FloatVector | None = None
+    ) -> IndexVector:
+        """``k`` distinct columns of a float64 array or CSC matrix; ``rank`` singular vectors may be looked at.
+
+        ``cost``, of shape (m,), is only given if the user gives it.
+        """
 
 
 @dataclass(frozen=True)
@@ -30,19 +35,23 @@ class Drawn:
 
     score: Callable[[Any, int], FloatVector]
 
-    def select(self, matrix: Any, k: int, rank: int, rng: np.random.Generator) -> IndexVector:
-        return weighted_draw(self.score(matrix, rank), k, rng)
+    def select(
+        self, matrix: Any, k: int, rank: int, rng: np.random.Generator, *, cost: FloatVector | None = None
+    ) -> IndexVector:
+        return weighted_draw(_for_money(self.score(matrix, rank), cost), k, rng)
 
 
 @dataclass(frozen=True)
 class Ranked:
     """Columns picked one by one, then those with the best scores."""
 
-    pick: Callable[[Any, int, int], tuple[list[int], FloatVector]]
+    pick: Callable[[Any, int, int, FloatVector | None], tuple[list[int], FloatVector]]
 
-    def select(self, matrix: Any, k: int, rank: int, rng: np.random.Generator) -> IndexVector:
-        chosen, scores = self.pick(matrix, k, rank)
-        order = np.lexsort((rng.random(len(scores)), -scores))  # ties in random order
+    def select(
+        self, matrix: Any, k: int, rank: int, rng: np.random.Generator, *, cost: FloatVector | None = None
+    ) -> IndexVector:
+        chosen, scores = self.pick(matrix, k, rank, cost)
+        order = np.lexsort((rng.random(len(scores)), -_for_money(scores, cost)))  # ties in random order
         rest = order[~np.isin(order, chosen)]
         return np.concatenate([np.asarray(chosen, dtype=np.int64), rest])[:k].astype(np.int64)
 
@@ -51,7 +60,9 @@ class Ranked:
 class EquallyLikely:
     """Columns drawn with equal chances."""
 
-    def select(self, matrix: Any, k: int, rank: int, rng: np.random.Generator) -> IndexVector:
+    def select(
+        self, matrix: Any, k: int, rank: int, rng: np.random.Generator, *, cost: FloatVector | None = None
+    ) -> IndexVector:
         return distinct(rng, matrix.shape[1], k)
 
 
@@ -60,33 +71,38 @@ def leverage(M: Any, rank: int) -> FloatVector:
     return np.asarray(leverage_scores(right_vectors(M, rank)[0]))
 
 
-def deim(M: Any, k: int, rank: int) -> tuple[list[int], FloatVector]:
+def deim(M: Any, k: int, rank: int, cost: FloatVector | None = None) -> tuple[list[int], FloatVector]:
     """Discrete empirical interpolation, then the largest leverage scores."""
     V, _ = right_vectors(M, rank)
     chosen: list[int] = []
     for t in range(min(k, V.shape[1])):
         coefficients = scipy.linalg.solve(V[chosen, :t], V[chosen, t]) if t else np.empty(0)
-        error = np.abs(V[:, t] - V[:, :t] @ coefficients)
+        error = _for_money((V[:, t] - V[:, :t] @ coefficients) ** 2, cost)
         error[chosen] = -1.0  # zero up to rounding: the interpolation is exact there
         chosen.append(int(np.argmax(error)))
     return chosen, leverage_scores(V)
 
 
-def qdeim(M: Any, k: int, rank: int) -> tuple[list[int], FloatVector]:
+def qdeim(M: Any, k: int, rank: int, cost: FloatVector | None = None) -> tuple[list[int], FloatVector]:
     """Pivoted QR of the singular vectors, then the largest leverage scores."""
     V, _ = right_vectors(M, rank)
-    residual = ResidualColumns(V.T)
+    residual = ResidualColumns(V.T, prices=cost)
     return residual.pick(k, residual.norms), leverage_scores(V)
 
 
-def pivoted(M: Any, k: int, _rank: int) -> tuple[list[int], FloatVector]:
+def pivoted(M: Any, k: int, _rank: int, cost: FloatVector | None = None) -> tuple[list[int], FloatVector]:
     """Pivoted QR of the matrix, then the largest norms."""
-    residual = ResidualColumns(M)
+    residual = ResidualColumns(M, prices=cost)
     return residual.pick(k, residual.norms), squared_norms(M)
 
 
-def explaining(M: Any, k: int, rank: int) -> tuple[list[int], FloatVector]:
+def explaining(M: Any, k: int, rank: int, cost: FloatVector | None = None) -> tuple[list[int], FloatVector]:
     """Greedy column subset selection, then the largest leverage scores."""
     V, s = right_vectors(M, rank)
-    residual = ResidualColumns((V * s).T)
+    residual = ResidualColumns((V * s).T, prices=cost)
     return residual.pick(k, residual.explained), leverage_scores(V)
+
+
+def _for_money(squares: FloatVector, cost: FloatVector | None) -> FloatVector:
+    """Squares for what they cost."""
+    return squares if cost is None else squares / cost

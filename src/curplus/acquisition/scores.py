@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import svds
 
 from .._arrays import array_namespace, is_numpy_array, largest, numerical_rank
-from .._typing import IndexVector, Matrix, Vector
+from .._typing import FloatArray, IndexVector, Matrix, Vector
 
 __all__ = ["dense", "gumbel_keys", "leverage_scores", "right_vectors", "squared_norms", "weighted_draw"]
 
@@ -34,12 +34,12 @@ def leverage_scores(V: Matrix) -> Vector:
     return squared_norms(V.T)
 
 
-def weighted_draw(weights: FloatVector, count: int, rng: np.random.Generator) -> IndexVector:
+def weighted_draw(weights: FloatArray, count: int, rng: np.random.Generator) -> IndexVector:
     """Draw ``count`` distinct positions one after the other, chances in proportion to ``weights``; zeros come last."""
     return np.argsort(-gumbel_keys(weights, rng), kind="stable")[:count]
 
 
-def gumbel_keys(weights: FloatVector, rng: np.random.Generator) -> FloatVector:
+def gumbel_keys(weights: FloatArray, rng: np.random.Generator) -> FloatVector:
     r"""Random keys whose descending order is that of draws without replacement in proportion to ``weights``.
 
     The largest of :math:`\log w_j + g_j`, with independent Gumbel noise, is j with chance proportional to :math:`w_j`.

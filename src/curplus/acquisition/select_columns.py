@@ -21,13 +21,20 @@ from .._typing import IndexVector, RandomState
 from .._validation import check_count, check_finite, check_two_dimensional, random_generator
 from ..sources import as_source
 from .choice import RULES
+from .costs import Costs
 from .rules import Rule
 
 __all__ = ["select_columns"]
 
 
 def select_columns(
-    source: Any, k: int, *, method: str | Rule = "leverage", rank: int | None = None, rng: RandomState = None
+    source: Any,
+    k: int,
+    *,
+    method: str | Rule = "leverage",
+    rank: int | None = None,
+    cost: Any = None,
+    rng: RandomState = None,
 ) -> IndexVector:
     r"""Choose ``k`` columns that represent a matrix known as a whole.
 
@@ -50,6 +57,9 @@ def select_columns(
         ===================  =======================================================================================
     rank : int, optional
         How many leading singular vectors leverage, DEIM and ``"explaining"`` look at; ``k`` if left out.
+    cost : array of shape (m,), optional
+        What each column costs. Squared scores are divided by it, so that columns that cost less and say nearly as much
+        are preferred; ``"uniform"`` takes no notice.
     rng : None, int or numpy.random.Generator
         Used by the methods that draw.
 
@@ -91,7 +101,10 @@ def select_columns(
     generator = random_generator(rng)
     if k == 0:
         return np.empty(0, dtype=np.int64)
-    return rule.select(matrix, k, min(rank or k, n, m), generator)
+    if cost is None:
+        return rule.select(matrix, k, min(rank or k, n, m), generator)
+    prices = np.array(Costs(column=cost).of((n, m)).columns, dtype=np.float64)
+    return rule.select(matrix, k, min(rank or k, n, m), generator, cost=prices)
 
 
 def _whole(source: Any) -> Any:

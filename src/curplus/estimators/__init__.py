@@ -5,5 +5,6 @@ from .cur import CUR
 from .cur_plus import CURPlus
 from .hidden_entries import HiddenEntries
 from .imputer import CURImputer
+from .nystroem import CURNystroem
 
-__all__ = ["CUR", "CURImputer", "CURPlus", "ErrorPath", "HiddenEntries"]
+__all__ = ["CUR", "CURImputer", "CURNystroem", "CURPlus", "ErrorPath", "HiddenEntries"]

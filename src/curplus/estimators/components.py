@@ -19,8 +19,8 @@ from sklearn.utils.extmath import svd_flip
 
 from .._arrays import largest, numerical_rank
 from .._typing import FloatArray, IndexVector, Matrix, RandomState
+from ..acquisition.candidates import scaled
 from ..acquisition.greedy import ResidualColumns
-from ..acquisition.strategies import scaled
 from ..factorization import Factorization
 from ..observation import Observation, SampleCounts, SamplePlan, SamplingDesign, read, uniform_plan
 from ..sources import as_source

@@ -155,7 +155,8 @@ def _error_of_means(residual: Residual, sample: Sample, weights: FloatArray) -> 
     """Mean squared error of row and column means at the same entries."""
     o = residual.observation
     held = sample.records if sample.evidence == HELD_OUT else sample.records[:0]
-    return float(np.mean(weights * residual.squares_of(sample.records, means_at(o, sample.records, held))))
+    guess = means_at(o.divide(residual.unit), sample.records, held) * residual.unit
+    return float(np.mean(weights * residual.squares_of(sample.records, guess)))
 
 
 def _design_of_entries(observation: Observation) -> str:

@@ -31,6 +31,8 @@ def by_rows(residual: Residual) -> Estimate:
         )
     if method.sees_whole_matrix:
         return no_evidence("the approximation was made from the whole matrix, so leaving rows out says nothing of it")
+    if observation.symmetry is not None:
+        return no_evidence("rows of a symmetric matrix are known as columns too, so they cannot be left out")
     if observation.design.rows != "uniform":
         return no_evidence("the rows were not drawn uniformly, so leaving them out says nothing of the others")
     if observation.n_rows < 2 or not observation.n_columns:

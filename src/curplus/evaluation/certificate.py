@@ -13,6 +13,7 @@ __all__ = ["Certificate"]
 
 HELD_OUT, CROSS_FITTED, LEFT_OUT = "held-out entries", "cross-fitted entries", "left-out rows"
 ALL_READ, NO_EVIDENCE = "everything was read", "none"
+DIAGONAL = "the diagonal"  # of a PSD matrix: it tells the trace of the error, and that bounds the error
 
 
 @dataclass(frozen=True)
@@ -20,11 +21,11 @@ class Certificate:
     """What is known of the error ``E = M - approximation``, M as it was measured. Norms are Frobenius if not said."""
 
     error: float  # estimate of || E ||; nan where there is no evidence
-    relative_error: float  # the same divided by an estimate of || M ||
+    relative_error: float  # the same divided by an estimate of || M ||; by the diagonal, trace of E over trace of M
     interval: tuple[float, float] | None  # for || E ||, at ``level``; None where it is refused
     level: float
     reason: str  # why the interval is refused; empty otherwise
-    evidence: str  # "held-out entries", "cross-fitted entries", "left-out rows", "everything was read", or "none"
+    evidence: str  # "held-out entries", "cross-fitted entries", "left-out rows", "the diagonal", ...
     lower_bound: float  # exact: the error at the positions that were read
     spectral_lower_bound: float  # exact: the larger spectral norm of E on the sampled rows and on the columns
     spectral_estimate: float  # of || E ||_2, from left-out rows; an estimate, not a bound; nan without them
@@ -36,6 +37,7 @@ class Certificate:
     mean_cell_error: float = math.nan  # root mean square error of all cells
     spread: float = math.nan  # standard deviation of the values of M around their mean, estimated
     means_error: float = math.nan  # root mean square error of row and column means where cells were not read
+    trace: float = math.nan  # of E, exact, where M is PSD and its diagonal is known; ``error`` is then this upper bound
 
     @property
     def verdict(self) -> str:
@@ -44,6 +46,8 @@ class Certificate:
             return f"everything was read, so the error is known: {self.error:.4g}{self._share}"
         if math.isnan(self.error):
             return f"nothing can be said of the error but that it is at least {self.lower_bound:.4g}: {self.reason}"
+        if self.evidence == DIAGONAL:
+            return self._by_trace()
         if self.interval is None:
             return (
                 f"no interval for the error: {self.reason}; where the matrix was read, it is {self.lower_bound:.4g}; "
@@ -70,11 +74,18 @@ class Certificate:
         low, high = self.cell_interval
         return f"{self.cell_error:.4g} ({low:.4g} to {high:.4g}), {share}"
 
+    def _by_trace(self) -> str:
+        share = "" if math.isnan(self.relative_error) else f", {_percent(self.relative_error)} of that of the matrix"
+        return (
+            f"the trace of the error is {self.trace:.4g}{share}, known from the diagonal, so that for a PSD matrix "
+            f"the error is between {self.lower_bound:.4g} and {self.error:.4g}"
+        )
+
     @property
     def facts(self) -> tuple[Fact, ...]:
         """What there is to say, ready to be shown."""
-        given = self.interval is not None
-        one_in = f"{1 / self.detection_limit:,.0f}"
+        given = self.interval is not None and self.evidence != DIAGONAL
+        one_in = f"{1 / self.detection_limit:,.0f}" if self.detection_limit else "0"
         unseen = f"large errors at fewer than 1 in {one_in} places, or in rows and columns none of which was read"
         of_all = self.mean_cell_error if given else math.nan
         return (

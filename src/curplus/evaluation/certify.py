@@ -26,6 +26,7 @@ from .by_rows import by_rows
 from .certificate import ALL_READ, Certificate
 from .estimate import Estimate
 from .residual import Residual
+from .trace import certify_by_trace
 
 __all__ = ["certify"]
 
@@ -61,6 +62,10 @@ def certify(approximation: Factorization, observation: Observation, *, level: fl
     refinement kept, is fitted ten times to nine tenths of them. This costs ten fits. A refit has fewer entries, so it
     errs a little more: by a third of the mean square by which refits and approximation differ, give or take as much.
     Otherwise, for rows drawn uniformly, tenths of the rows are left out in the same way.
+
+    For a PSD matrix (``observation.symmetry``) whose diagonal is known, approximated from its columns, there is nothing
+    to estimate: the trace of the error is known, and it is at least every other norm. ``trace`` has it, ``interval``
+    holds for certain, and ``error`` is its upper end.
 
     Gaps count as positions that were not read: the error is known only where a value is, and a left-out row is judged
     by what is known of it.
@@ -100,6 +105,8 @@ def certify(approximation: Factorization, observation: Observation, *, level: fl
     True
     """
     _check(approximation, observation, level)
+    if (exact := certify_by_trace(approximation, observation)) is not None:
+        return exact
     residual = Residual(approximation, observation)
     if observation.n_values_read == math.prod(observation.shape):
         return _certificate(residual, _all_read(residual), level)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from os import PathLike
 from typing import Any, NoReturn
 
@@ -38,6 +39,7 @@ from .importance import Importance, merits
 from .new_rows import Limits, complete_columns, complete_rows
 from .provenance import Provenance, method_record
 from .report import Fact, FitReport, facts_as_html
+from .symmetric import eigenvalues, entries_of, leading_eigenvalues, symmetric_core, whole_of
 from .tables import check_limits
 
 __all__ = ["Factorization"]
@@ -85,8 +87,10 @@ class Factorization:
 
     def __post_init__(self) -> None:
         assert self.core.Z.shape == (self.left.rank, self.right.rank)
-        for name, basis in (("left", self.left), ("right", self.right)):
-            object.__setattr__(self, name, basis._replace(vectors=read_only(basis.vectors)))
+        left = self.left._replace(vectors=read_only(self.left.vectors))
+        right = left if self.right is self.left else self.right._replace(vectors=read_only(self.right.vectors))
+        object.__setattr__(self, "left", left)
+        object.__setattr__(self, "right", right)
         object.__setattr__(self, "core", self.core._replace(Z=read_only(self.core.Z)))
 
     @property
@@ -103,6 +107,11 @@ class Factorization:
     def rank(self) -> int:
         """Largest rank it can have: the smaller side of the core."""
         return min(self.left.rank, self.right.rank)
+
+    @cached_property
+    def is_symmetric(self) -> bool:
+        """Whether it is the approximation of a symmetric matrix: one basis, and a diagonal core."""
+        return self.left is self.right and eigenvalues(self.core.Z) is not None
 
     @property
     def held_out(self) -> IndexVector:
@@ -174,6 +183,9 @@ class Factorization:
         xp = array_namespace(self.core.Z)
         parts = [xp.sum(self.left.vectors[:0, :], axis=1)]
         for part in blocks(len(i), max(self.core.Z.shape)):
+            if self.is_symmetric:
+                parts.append(entries_of(self, i[part], j[part]))
+                continue
             left, right = (take(basis.vectors, k[part], axis=0) for basis, k in ((self.left, i), (self.right, j)))
             parts.append(xp.sum((left @ self.core.Z) * right, axis=1))
         return xp.concat(parts)
@@ -190,6 +202,8 @@ class Factorization:
 
     def to_array(self) -> Matrix:
         """The whole matrix, shape (n, m): mind the memory."""
+        if self.is_symmetric:
+            return whole_of(self)
         return (self.left.vectors @ self.core.Z) @ self.right.vectors.T
 
     def to_frame(
@@ -233,6 +247,8 @@ class Factorization:
     def truncate(self, rank: int) -> Factorization:
         """The closest matrix of rank at most ``rank``."""
         rank = min(check_count(rank, name="rank", at_least=1), self.rank)
+        if self.is_symmetric:
+            return self._leading(rank)
         xp = array_namespace(self.core.Z)
         P, s, Qt = xp.linalg.svd(self.core.Z, full_matrices=False)
         Z = s[:rank, None] * xp.eye(rank, dtype=self.dtype, device=device(s))
@@ -245,6 +261,15 @@ class Factorization:
             if rank < self.rank
             else self.provenance,
         )
+
+    def _leading(self, rank: int) -> Factorization:
+        """The part of the ``rank`` eigenvalues of largest magnitude, for the approximation of a symmetric matrix."""
+        basis, kept, left_out = leading_eigenvalues(self.left, np.diagonal(to_numpy(self.core.Z)), rank)
+        core = self.core._replace(Z=symmetric_core(kept, self.core.Z).Z, residual_norm=math.nan)
+        provenance = self.provenance
+        if rank < self.rank:
+            provenance = provenance.truncate(rank, _left_over(left_out, self.shape))
+        return replace(self, left=basis, core=core, right=basis, provenance=provenance)
 
     def cur(self) -> CURForm:
         r"""The same matrix as ``C @ U @ R``, where C and R are the sampled columns and rows.
@@ -372,7 +397,8 @@ class Factorization:
         The method is kept by its name and options; one that is not plain data is left out.
         """
         arrays = {f"left_{name}": part for name, part in self.left._asdict().items()}
-        arrays |= {f"right_{name}": part for name, part in self.right._asdict().items()}
+        if self.right is not self.left:
+            arrays |= {f"right_{name}": part for name, part in self.right._asdict().items()}
         arrays |= {"row_names": self.row_names, "column_names": self.column_names, "held_out": self.held_out}
         diagnostics = self.core._asdict()
         arrays["Z"] = diagnostics.pop("Z")

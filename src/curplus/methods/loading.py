@@ -51,9 +51,8 @@ def _observation(saved: SavedFile) -> Observation:
 
 def _factorization(saved: SavedFile) -> Factorization:
     arrays, fields = saved.arrays, saved.fields
-    left, right = (
-        Basis(**{name: arrays.get(f"{side}_{name}") for name in Basis._fields}) for side in ("left", "right")
-    )
+    left = _basis(arrays, "left")
+    right = _basis(arrays, "right") if "right_vectors" in arrays else left
     core = Core(**fields["core"] | {"Z": arrays["Z"], "notes": tuple(fields["core"]["notes"])})
     _check_numbers(left, core, right)
     return Factorization(
@@ -70,6 +69,10 @@ def _factorization(saved: SavedFile) -> Factorization:
             _model(saved, (len(left.vectors), len(right.vectors))),
         ),
     )
+
+
+def _basis(arrays: dict[str, Any], side: str) -> Basis:
+    return Basis(**{name: arrays.get(f"{side}_{name}") for name in Basis._fields})
 
 
 def _model(saved: SavedFile, shape: Shape) -> FittedModel | None:

@@ -12,6 +12,7 @@ from .._arrays import array_namespace, blocks, put, put_rows, take
 from .._typing import Matrix
 from ..exceptions import InvalidArgumentError
 from .noise import place_means
+from .symmetry import mirrored
 
 if TYPE_CHECKING:
     from .observation import Observation
@@ -56,7 +57,8 @@ class Fillable:
                [4., 8., 9.]])
         """
         _check_shapes(self, approximation)
-        return _with_measured(self, limited(approximation.to_array(), min_value, max_value))
+        measured = self if self.symmetry is None else mirrored(self)
+        return _with_measured(measured, limited(approximation.to_array(), min_value, max_value))
 
 
 def limited(x: Matrix, min_value: Any, max_value: Any) -> Matrix:

@@ -17,6 +17,7 @@ from .entries import Entries
 from .noise import Repeats, joined_noise, repeats_between, repeats_covered, repeats_within
 from .places import following_lines, one_value_each
 from .plan import SampleCounts
+from .symmetry import check_symmetric, joined_symmetry
 
 if TYPE_CHECKING:
     from .observation import Observation
@@ -59,12 +60,14 @@ def joined(first: Observation, second: Observation) -> Observation:
     )
     check_agreement(kept, new, magnitude)
     check_agreement(new, kept, magnitude)
-    joint, more = one_value_each(kept._replaced(**_joined_fields(kept, new), noise=noise))
+    fields = _joined_fields(kept, new) | {"noise": noise, "symmetry": joined_symmetry(first, second)}
+    joint, more = one_value_each(kept._replaced(**fields))
     if noise is not None:
         check_records(joint, magnitude)
         magnitude = joint.magnitude
         before = [_known_repeats(first, second), _known_repeats(second, first)]
         joint._set(repeats=repeats.join(more, repeats_between(first, second), *before))
+    check_symmetric(joint, magnitude)
     design = first.design.join(new.design, _counts_of_evidence(first), _counts_of_evidence(new)).of(joint.counts)
     joint._set(design=design, magnitude=magnitude)
     return joint
@@ -166,6 +169,7 @@ def _joined_fields(first: Observation, second: Observation) -> dict[str, Any]:
         "probabilities": _joined_probabilities(first.entries, second.entries),
         "weights": _joined_weights(first.entries, second.entries),
         "evidence": _joined_evidence(first, second),
+        "history": first.history + second.history,
         "gaps": first.gaps or second.gaps,
         **joined_names(first, second),
     }

@@ -37,6 +37,7 @@ from .noise import Noise, Repeats, check_noise, joined_noise, repeats_within
 from .part import part_fields, parts_to_save, scaled_fields, turned_fields
 from .plan import SampleCounts, SamplingDesign
 from .settle import settled
+from .symmetry import check_symmetry, joined_symmetry
 from .table import FromTable
 
 __all__ = ["Observation"]
@@ -96,6 +97,11 @@ class Observation(FromTable, Fillable):
         Which records took no part in choosing what to read, as truth values; left out, all of them. Entries that steer
         a choice are a biased sample of the rest: they are fitted like the others, but never held out, and error
         estimates count them as positions that are known. ``design.entries`` is the design of the others.
+    history : tuple of str
+        What was read, in which order and why, where :func:`curplus.acquire` or a plan said so.
+    symmetry : {None, "symmetric", "psd"}, default None
+        A promise about the matrix: that :math:`M = M^\top`, or that it is positive semidefinite as well, such as a
+        kernel or a covariance matrix. A value then stands for two places, and approximations follow the promise.
 
     Raises
     ------
@@ -103,7 +109,8 @@ class Observation(FromTable, Fillable):
         If shapes do not fit, an index is out of range or repeated, or a value is not a finite real number.
     InconsistentObservationError
         If two readings of one place differ by more than 1e-6, relative to the larger of the two, and by more than the
-        noise allows. Differences below 8 machine epsilons of the largest value are rounding and do not count.
+        noise allows. Differences below 8 machine epsilons of the largest value are rounding and do not count. Two
+        places that have one value by ``symmetry`` are compared alike.
 
     Examples
     --------
@@ -142,6 +149,8 @@ class Observation(FromTable, Fillable):
     noise: Noise = None
     repeats: Repeats | None = None
     evidence: NDArray[np.bool_] | None = None
+    history: tuple[str, ...] = ()
+    symmetry: str | None = None
 
     def __post_init__(self) -> None:
         n, m = shape = check_shape(self.shape)
@@ -171,6 +180,8 @@ class Observation(FromTable, Fillable):
             noise=noise,
             repeats=None if self.repeats is None else Repeats(*self.repeats),
             evidence=check_evidence(self.evidence, len(i)),
+            history=tuple(map(str, self.history)),
+            symmetry=check_symmetry(self.symmetry, shape),
         )
         check_shapes(self)
         check_unmeasured(self)
@@ -369,7 +380,8 @@ class Observation(FromTable, Fillable):
         Returns
         -------
         Observation
-            Its ``design`` says how the joint sample was drawn: uniform if both were.
+            Its ``design`` says how the joint sample was drawn: uniform if both were. What one of them promises about
+            the matrix (``symmetry``) holds for the joint sample.
 
         Raises
         ------
@@ -390,7 +402,8 @@ class Observation(FromTable, Fillable):
         check_joinable(self, more)
         if not any(more.counts) and not len(more.unmeasured_i):
             gaps, noise = self.gaps or more.gaps, joined_noise(self, more)
-            return self._replaced(**joined_names(self, more), gaps=gaps, noise=noise)
+            symmetry = joined_symmetry(self, more)
+            return self._replaced(**joined_names(self, more), gaps=gaps, noise=noise, symmetry=symmetry)
         return joined(self, more)
 
     # -- keeping and showing --------------------------------------------------------------------------------------
@@ -405,7 +418,8 @@ class Observation(FromTable, Fillable):
         if n_gaps := self.n_gaps:
             parts.append(_counted(n_gaps, "gap"))
         kind = str(self.dtype).rpartition(".")[2]
-        return f"<Observation of a {self.shape[0]} x {self.shape[1]} matrix: {', '.join(parts)}, {kind}>"
+        what = "matrix" if self.symmetry is None else f"{self.symmetry} matrix"
+        return f"<Observation of a {self.shape[0]} x {self.shape[1]} {what}: {', '.join(parts)}, {kind}>"
 
     def _replaced(self, **changes: Any) -> Observation:
         """The same observation with some fields changed, which are not checked."""

@@ -13,6 +13,7 @@ from .._validation import check_index
 from .checks import check_evidence, check_no_repeats
 from .noise import noise_of_records, scaled_noise
 from .plan import SampleCounts
+from .symmetry import symmetry_in_units
 
 if TYPE_CHECKING:
     from .observation import Observation
@@ -67,6 +68,7 @@ def scaled_fields(observation: Observation, unit: float) -> dict[str, Any]:
     o = observation
     changes = {name: getattr(o, name) / unit for name in ("columns", "rows", "values")}
     changes["noise"] = scaled_noise(o.noise, unit)
+    changes["symmetry"] = symmetry_in_units(o.symmetry, unit)
     if o.repeats is not None:
         changes["repeats"] = o.repeats._replace(squares=o.repeats.squares / unit / unit)
     return changes

@@ -126,6 +126,7 @@ def read(
         row_names=getattr(source, "row_names", None),
         column_names=getattr(source, "column_names", None),
         design=plan.design,
+        history=plan.reasons or (),
         gaps=check_gaps(gaps) or getattr(source, "gaps", False) is True or (known is not None and known.gaps),
         noise=_noise(check_one_noise(noise), source, known),
         evidence=None if plan.evidence else np.zeros(len(plan.i), dtype=bool),

@@ -10,6 +10,7 @@ from .gaps import without_gap_records
 from .noise import repeats_within
 from .places import one_value_each
 from .plan import SamplingDesign
+from .symmetry import check_symmetric
 
 if TYPE_CHECKING:
     from .observation import Observation
@@ -33,5 +34,6 @@ def settled(observation: Observation) -> Observation:
         check_agreement(whole, whole, magnitude)
     elif observation.repeats is None:
         whole._set(repeats=repeats.join(repeats_within(whole)))
+    check_symmetric(whole, magnitude)
     whole._set(design=design.of(whole.counts), magnitude=magnitude if exact else whole.magnitude)
     return whole

@@ -21,8 +21,10 @@ from ...exceptions import InvalidArgumentError
 from ...factorization import Factorization, FitReport, FittedModel, Provenance
 from ...observation import Observation
 from ...observation.checks import check_observation
-from ...observation.holdout import evidence_outside, split_entries
-from .evidence import squared_errors
+from ...observation.holdout import evidence_outside
+from ...observation.symmetry import mirrored
+from .by_nystroem import by_nystroem, has_other_entries, is_nystroem
+from .evidence import KEPT, squared_errors, standard_errors
 from .fill_lines import filled_lines
 from .from_columns import from_all_columns, from_columns
 from .from_cross import chosen_rank, from_rows_and_columns
@@ -32,6 +34,7 @@ from .rank import is_complete
 from .refine import refined
 from .report import fit_report
 from .start import Start
+from .symmetric import split_sample, symmetric_part
 from .verdict import judged
 
 __all__ = ["CrossApproximation", "approximate"]
@@ -89,6 +92,12 @@ def approximate(
     errors, by three for the best of several cores. Where the sampled rows and columns show that there are offsets, any
     gain is enough for offsets fitted to the entries.
 
+    Approximations follow ``observation.symmetry``. Of a symmetric matrix, rows, columns and entries are used in both of
+    their places, and the approximation is symmetric to the last bit. Of a PSD matrix it is PSD: from exact columns
+    :math:`C` with the intersection :math:`W`, the leading part of the Nystroem approximation :math:`C W^+ C^\top`, of
+    all columns if no rank is asked for. There, other entries have a say only if those set aside are predicted better by
+    two standard errors, and none that were read to choose the columns.
+
     Cost is :math:`O((n + m) (d_1 + d_2)^2)`, and :math:`O(|\Omega| r^2)` a sweep of refinement.
 
     Examples
@@ -120,14 +129,33 @@ class CrossApproximation:
         """The approximation."""
         _check_not_empty(check_observation(observation))
         _check_offsets(self.offsets)
-        form = check_form(self.form, observation)
+        form = check_form(self.form, _lines(observation))
+        if not is_nystroem(observation):
+            return self._fit(observation, form, rng)
+        answer = self._nystroem(observation, form)
+        other = self._fit(observation, form, rng) if has_other_entries(observation) else answer
+        return _better(answer, other, observation)
+
+    def _nystroem(self, observation: Observation, form: str) -> Factorization:
+        """The approximation of a PSD matrix from some of its columns."""
+        unit = harmless_unit(observation.magnitude, observation.values, power=4)
+        answer, report = by_nystroem(observation, unit, self.rank, form)
+        method = replace(self, rank=max(answer.rank, 1))
+        held_out = np.flatnonzero(_lines(observation).outside)
+        model, noise = None, report.trace_error / unit / observation.shape[0]  # at least the root mean square error
+        if not math.isnan(noise):
+            model = FittedModel.of(answer, max(noise, 0.0)).scale(unit)
+        provenance = Provenance(method, held_out, observation.fingerprint, report, model)
+        return _finished(answer, observation, unit, provenance)
+
+    def _fit(self, observation: Observation, form: str, rng: RandomState) -> Factorization:
         if observation.n_rows and not observation.n_columns:
-            turned = self.fit(observation.T, rng=rng).T
+            turned = self._fit(observation.T, form, rng).T
             method = replace(turned.provenance.method.method, rank=turned.rank)
             return replace(turned, provenance=replace(turned.provenance, method=method))
         unit = harmless_unit(observation.magnitude, observation.values, power=4)  # squares of squares are summed up
-        sample = observation.divide(unit)
-        use, check = split_entries(sample, HOLDOUT, random_generator(rng), at_most=MOST_CHECKED)
+        parts = split_sample(observation.divide(unit), HOLDOUT, random_generator(rng), at_most=MOST_CHECKED)
+        sample, use, check = parts
         if sample.has_gaps and not _is_table(sample):
             sample = filled_lines(sample)
         start = self._start(sample, use, check)
@@ -135,11 +163,12 @@ class CrossApproximation:
         answer, rank = refinement.approximation, start.rank
         if self.rank is None:
             rank = chosen_rank(sample, self.offsets, start, answer, check if refinement.is_kept else use)
-        answer = answer.truncate(rank.rank)
-        span = in_span(answer, observation) if form == "cur" else None
+        answer = symmetric_part(answer, rank.rank, observation.symmetry)
+        span = in_span(answer, _lines(observation)) if form == "cur" else None
         answer = answer if span is None else span.approximation
         used = start.used_entries or refinement.is_kept
-        held_out = check if used else evidence_outside(sample)
+        outside = evidence_outside(sample)
+        held_out = check if used else outside[outside < observation.n_entries]
         verdict = judged(answer, sample, start, use if used else held_out[:0], held_out)
         report = fit_report(answer, rank, start, refinement, verdict)
         report = report if span is None else FitReport((*report.facts, *span.facts))
@@ -157,6 +186,20 @@ class CrossApproximation:
             return from_all_columns(sample, self.rank)
         build = from_rows_and_columns if sample.n_rows else from_columns if sample.n_columns else from_values
         return build(sample, self.rank, self.offsets, use, check)
+
+
+def _lines(observation: Observation) -> Observation:
+    """The same observation; of a symmetric matrix, each row and column as both."""
+    return observation if observation.symmetry is None else mirrored(observation, which=np.empty(0, dtype=np.int64))
+
+
+def _better(first: Factorization, second: Factorization, observation: Observation) -> Factorization:
+    """The first of two approximations, unless entries that neither used are predicted better by the second."""
+    if first is second:
+        return first
+    aside = observation.entries.take(second.held_out)
+    gain = standard_errors(squared_errors(first, aside), squared_errors(second, aside), aside.fit_weights)
+    return second if gain > KEPT else first
 
 
 def _check_not_empty(observation: Observation) -> None:
@@ -196,10 +239,12 @@ def _finished(answer: Factorization, observation: Observation, unit: float, prov
     xp, kind = array_namespace(observation.values), observation.dtype
     values = to_numpy(observation.values) / unit
     misfit = float(np.linalg.norm(values - to_numpy(answer.entries(observation.i, observation.j)))) * unit
+    left = answer.left._replace(vectors=xp.astype(answer.left.vectors, kind, copy=False))
+    right = answer.right._replace(vectors=xp.astype(answer.right.vectors, kind, copy=False))
     return Factorization(
-        answer.left._replace(vectors=xp.astype(answer.left.vectors, kind, copy=False)),
+        left,
         answer.core._replace(Z=xp.astype(answer.core.Z * unit, kind, copy=False), residual_norm=misfit),
-        answer.right._replace(vectors=xp.astype(answer.right.vectors, kind, copy=False)),
+        left if answer.is_symmetric else right,
         observation.row_names,
         observation.column_names,
         provenance,

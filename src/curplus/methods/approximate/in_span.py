@@ -14,13 +14,16 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from ..._arrays import array_namespace, device, float64, largest, rounding_unit, small_svd
+import numpy as np
+
+from ..._arrays import array_namespace, device, float64, largest, rounding_unit, small_svd, to_device, to_numpy
 from ..._typing import IndexVector, Matrix
 from ...exceptions import InvalidArgumentError
 from ...factorization import Basis, Core, Fact, Factorization, leading_basis
+from ...factorization.symmetric import leading_eigenvalues, symmetric_core
 from ...observation import Observation
 
-__all__ = ["FORMS", "InSpan", "check_form", "in_span"]
+__all__ = ["FORMS", "InSpan", "check_form", "in_span", "stored"]
 
 FORMS = ("free", "cur")
 
@@ -84,16 +87,33 @@ def in_span(answer: Factorization, observation: Observation) -> InSpan:
     :math:`(Q_C^\top U) Z (V^\top Q_R)`. Costs :math:`O(n d_1^2 + m d_2^2)`.
     """
     left = _conditioned_basis(observation.columns, observation.column_index)
+    if answer.is_symmetric:
+        return _of_columns(answer, left)
     right = _conditioned_basis(observation.rows.T, observation.row_index)
     core = (left.vectors.T @ answer.left.vectors) @ answer.core.Z @ (answer.right.vectors.T @ right.vectors)
     P, s, Qt = small_svd(core)
     rank = min(answer.rank, int(s.shape[0]))
     xp = array_namespace(s)
     Z = s[:rank, None] * xp.eye(rank, dtype=s.dtype, device=device(s))
-    left, right = _stored(left.rotate(P[:, :rank])), _stored(right.rotate(Qt[:rank, :].T))
+    left, right = stored(left.rotate(P[:, :rank])), stored(right.rotate(Qt[:rank, :].T))
     inside, whole = float(xp.sum(s**2)), float(xp.sum(answer.core.Z**2))
     outside = max(1 - inside / whole, 0.0) if whole else math.nan
     return InSpan(Factorization(left, Core(Z, answer.core.solver), right), outside)
+
+
+def _of_columns(answer: Factorization, basis: Basis) -> InSpan:
+    """The same for a symmetric answer, with one basis for columns and rows."""
+    part = basis.vectors.T @ float64(answer.left.vectors)
+    core = to_numpy((part @ float64(answer.core.Z)) @ part.T)
+    values, P = np.linalg.eigh((core + core.T) / 2)
+    if np.all(np.diagonal(to_numpy(answer.core.Z)) >= 0):
+        values = np.maximum(values, 0.0)
+    inside, whole = float(np.sum(values**2)), float(np.sum(to_numpy(answer.core.Z).astype(float) ** 2))
+    rotated = basis.rotate(to_device(P, basis.vectors))
+    kept, leading, _ = leading_eigenvalues(rotated, values, min(answer.rank, len(values)))
+    kept = stored(kept)
+    approximation = Factorization(kept, symmetric_core(leading, kept.vectors, answer.core.solver), kept)
+    return InSpan(approximation, max(1 - inside / whole, 0.0) if whole else math.nan)
 
 
 def _conditioned_basis(sample: Matrix, index: IndexVector) -> Basis:
@@ -109,7 +129,7 @@ def _conditioned_basis(sample: Matrix, index: IndexVector) -> Basis:
     return basis.leading(int(kept))._replace(sample=sample)
 
 
-def _stored(basis: Basis) -> Basis:
+def stored(basis: Basis) -> Basis:
     """The coefficients in the type of the sample, as the C U R form multiplies them."""
     assert basis.sample is not None
     xp = array_namespace(basis.sample)

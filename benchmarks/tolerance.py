@@ -1,0 +1,94 @@
+"""Functions of two indices, read until a tolerance is met, beside adaptive cross approximation (ACA).
+
+Run: python benchmarks/tolerance.py [--size 100000] [--seeds 1] [--cases cauchy:1e-3 ...]
+
+The error of `approximate` on a million fresh entries; rows and columns that were read; and how many crosses ACA with
+partial pivoting needs until its error on 20,000 entries, which it cannot know, is below the tolerance.
+"""
+
+import argparse
+
+from common import versions  # isort: skip
+
+import numpy as np
+
+import curplus
+
+
+def line(n, separated):
+    x = np.linspace(0, 1, n)[:, None]
+    return x, x + 2 * separated
+
+
+def cube(n, separated):
+    rng = np.random.default_rng(0)
+    return rng.random((n, 3)), rng.random((n, 3)) + np.array([2.0 * separated, 0, 0])
+
+
+FUNCTIONS = {
+    "cauchy": (lambda d: 1 / (1 + d**2), line, False),
+    "gaussian": (lambda d: np.exp(-((d / 0.1) ** 2)), line, False),
+    "logarithm": (np.log, line, True),
+    "inverse": (lambda d: 1 / d, line, True),
+    "logarithm3": (np.log, cube, True),
+    "inverse3": (lambda d: 1 / d, cube, True),
+    "cauchy3": (lambda d: 1 / (1 + d**2), cube, False),
+    "exponential": (lambda d: np.exp(-5 * d), line, False),
+}
+CASES = [
+    *(f"{name}:{tol}" for name in FUNCTIONS if name != "exponential" for tol in ("1e-3", "1e-6")),
+    "cauchy:1e-9",
+    "gaussian:1e-9",
+    "logarithm:1e-9",
+    "inverse:1e-9",
+    "exponential:1e-2",
+]
+
+
+def aca(value, n, tol, i, j, most=150):
+    """Crosses until the error on the entries (i, j) is below the tolerance; None if it stops before."""
+    U, V, row, used = np.zeros((n, most)), np.zeros((most, n)), 0, []
+    truth, left = value(i, j), value(i, j)
+    for k in range(most):
+        used.append(row)
+        residual = value(np.full(n, row), np.arange(n)) - U[row, :k] @ V[:k]
+        column = int(np.argmax(np.abs(residual)))
+        if residual[column] == 0:
+            return None
+        U[:, k] = (value(np.arange(n), np.full(n, column)) - U[:, :k] @ V[:k, column]) / residual[column]
+        V[k] = residual
+        left = left - U[i, k] * V[k, j]
+        if np.linalg.norm(left) <= tol * np.linalg.norm(truth):
+            return k + 1
+        pivots = np.abs(U[:, k])
+        pivots[used] = 0
+        row = int(np.argmax(pivots))
+    return None
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--size", type=int, default=100_000)
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--cases", nargs="+", default=CASES)
+    options = parser.parse_args()
+    n = options.size
+    print("#", versions())
+    print("function,tolerance,seed,error on fresh entries,rows,columns,entries,crosses of ACA")
+    for case in options.cases:
+        name, tol = case.split(":")
+        function, points, separated = FUNCTIONS[name]
+        x, y = points(n, separated)
+
+        def value(i, j, function=function, x=x, y=y):
+            return function(np.sqrt(np.sum((x[i] - y[j]) ** 2, axis=-1)))
+
+        rng = np.random.default_rng(99)
+        i, j = rng.integers(n, size=(2, 1_000_000))
+        truth = value(i, j)
+        crosses = aca(value, n, float(tol), i[:20_000], j[:20_000])
+        for seed in range(options.seeds):
+            seen = curplus.acquire(curplus.CallableSource(value, (n, n)), tol=float(tol), rng=seed)
+            error = np.linalg.norm(truth - curplus.approximate(seen).entries(i, j)) / np.linalg.norm(truth)
+            counts = f"{seen.n_rows},{seen.n_columns},{seen.n_entries}"
+            print(f"{name},{tol},{seed},{error:.2e},{counts},{crosses}", flush=True)

@@ -1,0 +1,81 @@
+"""How a budget is split between rows, columns and entries.
+
+Rows and columns get the same money: of all ways to divide it between the two, that was the best or near it on every
+matrix tried (``benchmarks/budget.py``). How much goes to single entries follows from how many crosses, a row and a
+column each, the budget could buy: a few crosses say little, and entries alone more; many say what entries cannot.
+"""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._typing import Shape
+from ..exceptions import InvalidArgumentError
+from .costs import Costs, Prices
+
+__all__ = ["Split", "check_budget", "split_budget"]
+
+FEWEST_CROSSES = 4  # fewer are not bought at all
+ALL = frozenset({"n_columns", "n_rows", "n_entries"})
+MOST_FOR_LINES = 0.9  # share of the budget that rows and columns get of a large one
+
+
+class Split(NamedTuple):
+    """How much money goes to what."""
+
+    columns: float
+    rows: float
+    entries: float
+    reason: str
+
+
+def check_budget(budget: Any, costs: Costs | None, shape: Shape) -> tuple[float, Prices]:
+    """A budget in money, and the prices; without costs an entry costs 1, and a budget below 1 is a share."""
+    prices = (Costs() if costs is None else _check_costs(costs)).of(shape)
+    if isinstance(budget, bool) or not isinstance(budget, (Real, np.number)) or not 0 < float(budget) < np.inf:
+        raise InvalidArgumentError(
+            f"budget={budget!r} is not an amount. Give a share of the matrix below 1, a number of values from 1 on, "
+            "or, with costs=, money."
+        )
+    money = float(budget)
+    if costs is None and money < 1:
+        money *= shape[0] * shape[1]
+    return money, prices
+
+
+def _check_costs(costs: Any) -> Costs:
+    if not isinstance(costs, Costs):
+        raise InvalidArgumentError(f"costs={costs!r} are no prices. Give curplus.Costs(row=, column=, entry=).")
+    return costs
+
+
+def split_budget(money: float, prices: Prices, *, missing: frozenset[str] = ALL, symmetric: bool = False) -> Split:
+    """Money for columns, rows and entries.
+
+    Parameters
+    ----------
+    money : float
+        The budget.
+    prices : Prices
+        What rows, columns and entries cost.
+    missing : set of str
+        Which of ``"n_columns"``, ``"n_rows"`` and ``"n_entries"`` it is for.
+    symmetric : bool, default False
+        Whether rows come with the columns, so that only columns are paid for.
+    """
+    kinds = [name for name in ("n_columns", "n_rows") if name in missing and not (symmetric and name == "n_rows")]
+    if not kinds:
+        return Split(0.0, 0.0, money, "all for entries")
+    mean = {"n_columns": float(np.mean(prices.columns)), "n_rows": float(np.mean(prices.rows))}
+    crosses = money / sum(mean[name] for name in kinds)
+    share = max(MOST_FOR_LINES - 1.5 / crosses, 0.0) if crosses else 0.0
+    reason = f"{share:.0%} for rows and columns: it could buy {crosses:.3g} of each"
+    if "n_entries" not in missing:
+        share, reason = 1.0, "all for rows and columns"
+    elif crosses < FEWEST_CROSSES:
+        share, reason = 0.0, f"all for entries: it could buy {crosses:.1f} rows and columns, too few to be of use"
+    each = {name: share * money / len(kinds) for name in kinds}
+    return Split(each.get("n_columns", 0.0), each.get("n_rows", 0.0), money * (1 - share), reason)

@@ -1,0 +1,88 @@
+"""What is known of the rows or columns that could be read next."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .._arrays import array_namespace, float64, largest, power_of_two, small_svd, take, to_device, to_numpy
+from .._typing import FloatArray, IndexVector, Matrix
+from ..observation import Observation
+from .gaps import without_gaps
+
+__all__ = ["Candidates", "candidate_columns", "candidate_rows", "scaled"]
+
+RIDGE = 0.01  # of the mean squared singular value of the intersection, where entries are predicted
+NO_INDEX: IndexVector = np.empty(0, dtype=np.int64)
+
+
+class Candidates(NamedTuple):
+    """The columns that could be read next, or the rows, turned into columns; and what is known of them."""
+
+    sample: Matrix  # (d, size), float64, at most 1: all candidates, in the d rows (or columns) known
+    taken: IndexVector  # (t,): those already read whole
+    wanted_more: bool  # whether clearly more of these are wanted than of the other kind
+    whole: Matrix | None = None  # (length, t): those already read, as a whole
+    entry_index: IndexVector = NO_INDEX  # (k,): candidates in which entries were read, for choosing, one by one
+    entry_squares: FloatArray = np.empty(0)  # (k,): what is left of those entries, squared, in units of the sample
+    excluded: IndexVector = NO_INDEX  # those that must not be read, or cannot be paid for
+    prices: FloatArray | None = None  # (size,): squares are worth as much as they cost
+
+    @property
+    def available(self) -> IndexVector:
+        """Those not read yet."""
+        return self.available_except([])
+
+    def available_except(self, chosen: IndexVector | list[int]) -> IndexVector:
+        """Those neither read yet nor chosen now."""
+        free = np.ones(self.sample.shape[1], dtype=bool)
+        free[self.taken] = free[self.excluded] = False
+        free[np.asarray(chosen, dtype=np.int64)] = False
+        return np.flatnonzero(free)
+
+    def worth(self, squares: FloatArray) -> FloatArray:
+        """Squares, (size,), for the money that the candidates cost."""
+        return squares if self.prices is None else squares / self.prices
+
+
+def candidate_columns(observation: Observation, wanted_more: bool) -> Candidates:
+    """The columns that could be read next."""
+    rows = without_gaps(observation.rows, observation.known_rows)
+    columns = without_gaps(observation.columns, observation.known_columns)
+    unit = power_of_two(max(largest(rows), largest(columns)), rows)
+    sample, whole = float64(rows) / unit, float64(columns) / unit
+    steering = np.flatnonzero(observation.outside & observation.steering)
+    squares = _left_over(sample, whole, observation, steering, unit)
+    return Candidates(sample, observation.column_index, wanted_more, whole, observation.j[steering], squares)
+
+
+def candidate_rows(observation: Observation, wanted_more: bool) -> Candidates:
+    """The rows that could be read next, turned into columns."""
+    return candidate_columns(observation.T, wanted_more)
+
+
+def _left_over(
+    rows: Matrix, columns: Matrix, observation: Observation, records: IndexVector, unit: float
+) -> FloatArray:
+    """Squares of what the rows and columns read so far leave of some entries.
+
+    The prediction is the cross C W⁺ R with a small ridge. Where it is worse than zero it says nothing.
+    """
+    values = to_numpy(float64(take(observation.values, records, axis=0))) / unit
+    if not len(records) or not observation.n_rows or not observation.n_columns:
+        return np.asarray(values**2)
+    P, s, Qt = (to_numpy(x) for x in small_svd(take(columns, observation.row_index, axis=0)))
+    inverse = s / (s**2 + RIDGE * np.mean(s**2) + np.finfo(float).tiny)
+    left = columns @ to_device(Qt.T * inverse, columns)
+    right = rows.T @ to_device(P, rows)
+    i, j = observation.i[records], observation.j[records]
+    products = take(left, i, axis=0) * take(right, j, axis=0)
+    predicted = to_numpy(array_namespace(products).sum(products, axis=1))
+    squares: FloatArray = np.minimum((values - predicted) ** 2, values**2)
+    return squares
+
+
+def scaled(known: Matrix) -> Matrix:
+    """A float64 copy whose squares neither overflow nor vanish."""
+    return float64(known) / power_of_two(largest(known), known)

@@ -1,0 +1,114 @@
+"""Rows, columns and cells that must be read, or must not."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._typing import IndexVector, Shape
+from .._validation import check_index
+from ..exceptions import InvalidArgumentError
+from ..observation import Observation, SamplePlan, SamplingDesign
+
+__all__ = ["Limits", "Places", "limits_for"]
+
+NO_INDEX: IndexVector = np.empty(0, dtype=np.int64)
+GIVEN = SamplingDesign("adaptive", "adaptive", "uniform")  # rows and columns are no sample; the entries no evidence
+
+
+class Places(NamedTuple):
+    """Some rows, columns and cells of a matrix."""
+
+    rows: IndexVector = NO_INDEX  # (p,)
+    columns: IndexVector = NO_INDEX  # (q,)
+    cells: tuple[IndexVector, IndexVector] = (NO_INDEX, NO_INDEX)  # positions (i, j), each (k,)
+
+
+def _check_places(places: Any, shape: Shape, *, name: str) -> Places:
+    """``Places``, or a dict with some of its fields, of a matrix of this size, each at most once."""
+    if places is None:
+        return Places()
+    if isinstance(places, Mapping) and set(places) <= set(Places._fields):
+        places = Places(**places)
+    if not isinstance(places, Places):
+        raise InvalidArgumentError(
+            f"{name}={places!r} does not say what. Give {name}={{'rows': [...], 'columns': [...], 'cells': (i, j)}}, "
+            "or some of these."
+        )
+    n, m = shape
+    rows, columns = (
+        np.unique(check_index(x, size, name=f"{name} {what}"))
+        for x, size, what in ((places.rows, n, "rows"), (places.columns, m, "columns"))
+    )
+    try:
+        i, j = places.cells
+    except (TypeError, ValueError):
+        raise InvalidArgumentError(f"the cells of {name}= are not two arrays (i, j) of positions.") from None
+    i, j = check_index(i, n, name=f"{name} cells i"), check_index(j, m, name=f"{name} cells j")
+    if len(i) != len(j):
+        raise InvalidArgumentError(f"the cells of {name}= have {len(i)} rows and {len(j)} columns. Give pairs.")
+    flat = np.unique(i * m + j)
+    return Places(rows, columns, (flat // m, flat % m))
+
+
+class Limits(NamedTuple):
+    """What must be read, and which rows, columns and cells must not."""
+
+    required: Places
+    rows: IndexVector  # (p,), never chosen
+    columns: IndexVector  # (q,)
+    cells: tuple[IndexVector, IndexVector]  # never read as entries
+
+    @property
+    def any(self) -> bool:
+        """Whether there are any."""
+        return any(map(len, (self.rows, self.columns, self.cells[0], *self.required[:2], self.required.cells[0])))
+
+    def plan_for_required(self, observation: Observation) -> SamplePlan | None:
+        """What must be read and is not known yet; None if there is nothing."""
+        rows = np.setdiff1d(self.required.rows, observation.row_index)
+        columns = np.setdiff1d(self.required.columns, observation.column_index)
+        i, j = self.required.cells
+        m = observation.shape[1]
+        new = ~np.isin(i * m + j, np.concatenate([observation.entries.flat_index, observation.gap_index()]))
+        if not len(rows) and not len(columns) and not new.any():
+            return None
+        reason = f"{len(columns)} columns, {len(rows)} rows and {np.count_nonzero(new)} entries that were required"
+        shape = observation.shape
+        return SamplePlan(shape, columns, rows, i[new], j[new], design=GIVEN, reasons=(reason,), evidence=False)
+
+    def hidden_from(self, observation: Observation) -> Observation:
+        """What is known, with forbidden cells as gaps: a strategy for entries leaves them out."""
+        i, j = self.cells
+        if not len(i):
+            return observation
+        known = np.isin(i * observation.shape[1] + j, observation.entries.flat_index)
+        return dataclasses.replace(
+            observation,
+            gaps=True,
+            unmeasured_i=np.concatenate([observation.unmeasured_i, i[~known]]),
+            unmeasured_j=np.concatenate([observation.unmeasured_j, j[~known]]),
+        )
+
+
+def limits_for(observation: Observation, required: Any, forbidden: Any) -> Limits:
+    """What must and must not be read of a matrix.
+
+    A row or column with a forbidden cell is not chosen, unless the observation may have gaps: then it has one there.
+    """
+    shape = observation.shape
+    must, must_not = _check_places(required, shape, name="required"), _check_places(forbidden, shape, name="forbidden")
+    i, j = must_not.cells
+    rows = must_not.rows if observation.gaps else np.union1d(must_not.rows, i)
+    columns = must_not.columns if observation.gaps else np.union1d(must_not.columns, j)
+    for what, a, b in (("row", must.rows, rows), ("column", must.columns, columns)):
+        both = np.intersect1d(a, b)
+        if len(both):
+            raise InvalidArgumentError(
+                f"{what} {both[0]} is required, and it is forbidden or has a forbidden cell. Take it out of one of "
+                "them, or let rows and columns have gaps (gaps=True)."
+            )
+    return Limits(must, rows, columns, must_not.cells)

@@ -1,0 +1,126 @@
+r"""The Nystroem approximation of a PSD matrix, from some of its columns.
+
+With the columns :math:`C = M_{:, S}` and their intersection :math:`W = M_{S, S}`,
+
+.. math:: \hat M = C W^+ C^\top = F F^\top, \qquad F = C_{:, \pi} L^{-\top}, \qquad W_{\pi, \pi} = L L^\top
+
+where the pivots :math:`\pi` of the Cholesky factorization are taken largest first, and none that is rounding. The error
+:math:`M - \hat M` is PSD too, so that its diagonal, :math:`M_{ii} - \|f_i\|^2`, tells its trace, and no number of it is
+negative.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .._arrays import array_namespace, float64, rounding_unit, take, to_device, to_numpy
+from .._typing import FloatArray, IndexVector, Matrix
+from ..exceptions import InconsistentObservationError
+from ..observation import Observation
+from ..observation.symmetry import known_diagonal, mirrored, negative_beyond
+
+__all__ = ["NYSTROEM", "Nystroem", "nystroem_of"]
+
+NYSTROEM = "Nystroem"  # who found the core; the error of such an approximation is PSD
+ROUNDING = 32  # machine epsilons of the largest diagonal value: what is left below this was made by rounding
+
+
+class Nystroem(NamedTuple):
+    """The approximation ``factor @ factor.T`` of a PSD matrix, from some of its columns."""
+
+    factor: Matrix  # (n, k), float64; k is at most the number of columns
+    coefficients: FloatArray  # (d, k), on the host: factor == columns @ coefficients
+    columns: Matrix  # (n, d), all that are known, as rows or as columns
+    column_index: IndexVector  # (d,)
+    diagonal: FloatArray  # (n,), of the matrix, on the host; NaN where it is not known
+    residual: FloatArray  # (n,), of the error; NaN where it is not known
+    rounding: float  # a residual below this was made by rounding
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether nothing but rounding is left of the diagonal, so that the approximation is the matrix."""
+        return bool(np.all(self.residual <= self.rounding))
+
+
+def nystroem_of(observation: Observation, *, least: float = 0.0) -> Nystroem:
+    """The approximation from all columns that are known, and what it leaves of the diagonal.
+
+    Parameters
+    ----------
+    observation : Observation
+        Columns or rows of a PSD matrix, without gaps; its diagonal, as far as it is known.
+    least : float, default 0.0
+        Share of the largest diagonal value that a pivot must exceed, if that is more than rounding. What the others
+        would add is left out.
+
+    Raises
+    ------
+    InconsistentObservationError
+        If what is left of the diagonal is clearly negative somewhere, so that the matrix is not PSD.
+    """
+    lines = observation if not observation.n_rows else mirrored(observation)
+    columns, index = float64(lines.columns), lines.column_index
+    diagonal = known_diagonal(observation)
+    largest = float(np.max(np.abs(diagonal), initial=0.0, where=~np.isnan(diagonal)))
+    noise = observation.noise
+    rounding = max(ROUNDING * rounding_unit(observation.values) * largest, 8 * noise if isinstance(noise, float) else 0)
+    W = to_numpy(take(columns, index, axis=0)) if len(index) else np.zeros((0, 0))
+    coefficients, pivots = _coefficients((W + W.T) / 2, max(rounding, least * largest))
+    factor = columns @ to_device(coefficients, columns)
+    kept = _above_rounding(factor, diagonal, pivots)
+    factor, coefficients = factor[:, :kept], coefficients[:, :kept]
+    residual = _left(factor, diagonal)
+    if noise is None:
+        _check_psd(residual, negative_beyond(observation) * largest)
+    residual[index] = np.where(np.abs(residual[index]) <= rounding, 0.0, residual[index])
+    floor = max(rounding, -2 * _lowest(residual))
+    return Nystroem(factor, coefficients, lines.columns, index, diagonal, residual, floor)
+
+
+def _left(factor: Matrix, diagonal: FloatArray) -> FloatArray:
+    """What the approximation leaves of the diagonal."""
+    left: FloatArray = diagonal - to_numpy(array_namespace(factor).sum(factor**2, axis=1))
+    return left
+
+
+def _lowest(residual: FloatArray) -> float:
+    return float(np.min(residual, initial=0.0, where=~np.isnan(residual)))
+
+
+def _above_rounding(factor: Matrix, diagonal: FloatArray, pivots: FloatArray) -> int:
+    """How many pivots are larger than what the others leave below zero: where values are rounded, that tells it."""
+    kept = len(pivots)
+    while kept and pivots[kept - 1] <= -2 * _lowest(_left(factor[:, : kept - 1], diagonal)):
+        kept -= 1
+    return kept
+
+
+def _coefficients(W: FloatArray, rounding: float) -> tuple[FloatArray, FloatArray]:
+    """A matrix (d, k) with ``W @ coefficients`` a Cholesky factor of W, whose pivots (k,) come largest first."""
+    d = len(W)
+    L, rest, pivots, sizes = np.zeros((d, d)), np.diagonal(W).copy(), np.zeros(0, dtype=np.int64), np.zeros(d)
+    for k in range(d):
+        p = int(np.argmax(rest))
+        if rest[p] <= max(rounding, -2 * rest.min()):  # where numbers below zero are as large, all are rounding
+            break
+        sizes[k] = rest[p]
+        L[:, k] = (W[:, p] - L[:, :k] @ L[p, :k]) / np.sqrt(rest[p])
+        rest -= L[:, k] ** 2
+        pivots = np.append(pivots, p)
+        rest[pivots] = 0.0
+    coefficients = np.zeros((d, len(pivots)))
+    coefficients[pivots] = np.linalg.inv(L[pivots, : len(pivots)]).T
+    return coefficients, sizes[: len(pivots)]
+
+
+def _check_psd(residual: FloatArray, most: float) -> None:
+    lowest = _lowest(residual)
+    if lowest < -most:
+        i = int(np.nanargmin(residual))
+        raise InconsistentObservationError(
+            f"the matrix is not PSD: beside the columns that were read, row {i}, column {i} must be larger by at least "
+            f'{-lowest:.6g}. If it is symmetric, use symmetric=True (symmetry="symmetric"); if its values are '
+            "rounded or noisy, say so (noise=)."
+        )

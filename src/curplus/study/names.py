@@ -1,0 +1,134 @@
+"""Names of rows and columns: from a name to its position, and the nearest name where there is no such one."""
+
+from __future__ import annotations
+
+import difflib
+import operator
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._typing import IndexVector
+from ..exceptions import InvalidArgumentError
+
+__all__ = ["Axis", "check_axis", "escaped", "unescaped"]
+
+LONGEST_NAME = 1000  # characters
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")  # a spreadsheet takes a text that starts like this for a formula
+
+
+class Axis(NamedTuple):
+    """The rows, or the columns, of a study."""
+
+    what: str  # "row" or "column"
+    size: int
+    names: tuple[Any, ...] | None  # None if they are numbers from 0 on
+    positions: dict[str, int]  # of names, as texts; empty if they are numbers
+
+    @staticmethod
+    def of(what: str, size: int, names: tuple[Any, ...] | None) -> Axis:
+        """The axis of a study."""
+        return Axis(what, size, names, {str(name): k for k, name in enumerate(names or ())})
+
+    def labels(self, index: Any) -> list[Any]:
+        """Names of some positions."""
+        listed = np.asarray(index).tolist()
+        return listed if self.names is None else [self.names[k] for k in listed]
+
+    def find(self, name: Any) -> int:
+        """Position of a name; -1 where there is none. The mark that exports put before a formula may be there."""
+        text = _text(name)
+        for form in (text, text.strip(), unescaped(text.strip())):
+            position = self._position(form)
+            if position >= 0:
+                return position
+        return -1
+
+    def _position(self, text: str) -> int:
+        if self.names is not None:
+            return self.positions.get(text, -1)
+        number = int(text) if text.isascii() and text.isdigit() and len(text) < 20 else -1
+        return number if number < self.size else -1
+
+    def nearest(self, name: Any) -> str:
+        """The name that is most like one that there is not, in words."""
+        if self.names is None:
+            return f"they are numbered from 0 to {self.size - 1}"
+        text = _text(name)[:LONGEST_NAME]
+        lower = {known.lower(): known for known in self.positions}
+        near = difflib.get_close_matches(text.lower(), list(lower)[:100_000], n=1, cutoff=0.5)
+        return f"the nearest is {lower[near[0]]!r}" if near else f"the first is {next(iter(self.positions))!r}"
+
+    def positions_of(self, names: Any) -> IndexVector:
+        """Positions of names that a user gave; an error if one is not known."""
+        if names is None:
+            return np.arange(self.size)
+        listed = [names] if isinstance(names, (str, int)) else list(names)
+        found = [self.find(name) for name in listed]
+        if -1 in found:
+            wrong = listed[found.index(-1)]
+            raise InvalidArgumentError(f"no {self.what} is called {wrong!r}; {self.nearest(wrong)}.")
+        return np.asarray(found, dtype=np.int64)
+
+
+def _text(name: Any) -> str:
+    """A name as a text: 12 and 12.0 are the same name."""
+    if isinstance(name, (float, np.floating)) and float(name).is_integer():
+        return str(int(name))
+    return str(name)
+
+
+def check_axis(given: Any, what: str) -> Axis:
+    """Rows or columns as a user gives them: how many, or their names."""
+    try:
+        size = operator.index(given)
+    except TypeError:
+        names = _check_names(given, what)
+        return Axis.of(what, len(names), names)
+    if isinstance(given, bool) or size < 1:
+        raise InvalidArgumentError(f"{what}s={given!r} is neither a number of {what}s, from 1 on, nor a list of names.")
+    return Axis.of(what, size, None)
+
+
+def _check_names(given: Iterable[Any], what: str) -> tuple[Any, ...]:
+    if isinstance(given, str) or not hasattr(given, "__iter__"):
+        raise InvalidArgumentError(f"{what}s={given!r} is neither a number of {what}s nor a list of names.")
+    listed = [name.item() if isinstance(name, np.generic) else name for name in given]
+    numbers = all(isinstance(name, int) and not isinstance(name, bool) for name in listed)
+    names: tuple[Any, ...] = tuple(listed) if numbers else tuple(_text(name).strip() for name in listed)
+    if not names:
+        raise InvalidArgumentError(f"there are no {what}s. Give at least one name.")
+    for k, name in enumerate(map(str, names)):
+        if not name or len(name) > LONGEST_NAME or not _is_plain(name):
+            raise InvalidArgumentError(
+                f"{what} {k} is called {name[:40]!r}, which cannot be a name: names are texts of 1 to {LONGEST_NAME} "
+                "characters, without control characters."
+            )
+    seen: dict[str, int] = {}
+    for k, name in enumerate(map(str, names)):
+        if name in seen:
+            raise InvalidArgumentError(
+                f"{what}s {seen[name]} and {k} are both called {name!r}. Give each a name of its own."
+            )
+        seen[name] = k
+    return names
+
+
+def _is_plain(text: str) -> bool:
+    """Whether every program can write a text: no half characters, no control characters but tabs and line ends."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return all(letter >= " " or letter in "\t\r\n" for letter in text)
+
+
+def escaped(text: Any) -> Any:
+    """A text that no spreadsheet takes for a formula; numbers stay numbers."""
+    return f"'{text}" if isinstance(text, str) and text.startswith(FORMULA) else text
+
+
+def unescaped(text: str) -> str:
+    """The text that was escaped."""
+    return text.removeprefix("'")

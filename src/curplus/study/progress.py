@@ -1,0 +1,102 @@
+"""How far a study has come, in numbers and in a sentence that says when to stop. Nothing is fitted here."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._typing import FloatArray, Shape
+from .storage import Round, Summary
+
+__all__ = ["Status", "expected_error", "status_of", "stopping_sentence"]
+
+
+@dataclass(frozen=True)
+class Status:
+    """Where a study stands. Budgets are numbers of values, or money where the study has costs."""
+
+    shape: Shape
+    n_values: int  # readings that succeeded, repeats included
+    n_failed: int
+    n_pending: int  # cells that are out
+    n_unasked: int  # readings of cells that nobody had asked for
+    n_lists: int
+    spent: float
+    budget: float | None
+    left: float | None  # of the budget, without what is out
+    rounds: tuple[Round, ...]  # error by round, as certify found it
+    n_unjudged: int  # readings since the last round
+    n_next: int  # values that the sentence speaks of
+    sentence: str  # when to stop
+
+    def __str__(self) -> str:
+        n, m = self.shape
+        budget = "" if self.budget is None else f" of {self.budget:,.6g}, {self.left:,.6g} left"
+        return (
+            f"{n} x {m} matrix: {self.n_values:,} values, {self.n_failed:,} failed, {self.n_pending:,} pending; "
+            f"spent {self.spent:,.6g}{budget}; {self.sentence}"
+        )
+
+
+def status_of(shape: Shape, summary: Summary, rounds: tuple[Round, ...], budget: float | None, n_next: int) -> Status:
+    """The status that these numbers make."""
+    judged = rounds[-1].n_values if rounds else 0
+    return Status(
+        shape=shape,
+        n_values=summary.n_values,
+        n_failed=summary.n_failed,
+        n_pending=summary.n_pending,
+        n_unasked=summary.n_unasked,
+        n_lists=summary.n_lists,
+        spent=summary.spent,
+        budget=budget,
+        left=None if budget is None else budget - summary.spent - summary.pending_price,
+        rounds=rounds,
+        n_unjudged=summary.n_values - judged,
+        n_next=n_next,
+        sentence=stopping_sentence(rounds, n_next),
+    )
+
+
+def stopping_sentence(rounds: tuple[Round, ...], n_next: int) -> str:
+    """The error, and what the next values are expected to make of it."""
+    if not rounds:
+        return "error unknown: nothing was judged yet (certify does)"
+    last = rounds[-1]
+    if math.isnan(last.relative):
+        return f"error unknown: {last.reason}"
+    interval = "no interval" if math.isnan(last.low) else f"{_number(last.low)}-{_number(last.high)} %"
+    known = f"error about {_number(last.relative)} % ({interval})"
+    expected = expected_error(rounds, n_next)
+    if math.isnan(expected):
+        return f"{known}; what more values would bring is unknown: it takes two rounds with intervals"
+    if expected > 0.995 * last.relative:
+        return f"{known}; it did not fall lately, so the next {n_next:,} values may not lower it either"
+    return f"{known}; the next {n_next:,} values are expected to bring it to {_number(expected)} %"
+
+
+def expected_error(rounds: tuple[Round, ...], n_more: int) -> float:
+    r"""Relative error after more values, if it goes on to fall like a power of their number.
+
+    The power is fitted to the errors by round (least squares of logarithms), and once more to the last two alone; the
+    smaller fall of the two counts, since errors stop falling where the noise begins. The curve goes through the last
+    error. Only rounds with an interval count: the result is nan where there are fewer than two, of different size.
+    """
+    by_size = {r.n_values: r.relative for r in rounds if r.relative > 0 and r.n_values > 0 and r.high > 0}
+    if len(by_size) < 2 or not rounds[-1].high > 0:
+        return math.nan
+    x, y = (np.log(list(values)) for values in (by_size.keys(), by_size.values()))
+    slope = min(max(_slope(x, y), _slope(x[-2:], y[-2:])), 0.0)
+    last = rounds[-1]
+    return float(last.relative * (1 + n_more / last.n_values) ** slope)
+
+
+def _slope(x: FloatArray, y: FloatArray) -> float:
+    return float(np.sum((x - x.mean()) * (y - y.mean())) / np.sum((x - x.mean()) ** 2))
+
+
+def _number(share: float) -> str:
+    """A share in percent, with two digits, or all before the point."""
+    return f"{100 * share:.2g}" if share < 0.995 else f"{100 * share:.0f}"

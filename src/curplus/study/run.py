@@ -1,0 +1,165 @@
+"""A study that measures by itself: a function is called for every cell of a list, and each value is kept at once."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from .._typing import IndexVector
+from .._validation import check_count
+from ..exceptions import InvalidArgumentError, SourceError
+from .storage import Records
+
+if TYPE_CHECKING:
+    from .progress import Status
+    from .study import Study
+
+__all__ = ["Run"]
+
+PURPOSE = "run"  # of lists that are finished by the next run if this one is killed
+BROKEN = 10  # calls in a row that raised, whatever was tried
+FIRST_LINES = 6  # how many rows and columns the first list could buy, at least
+GROWTH = 0.25  # of what was spent: lists of a run towards a tolerance
+
+
+class Outcome(NamedTuple):
+    """What became of a call."""
+
+    cell: int
+    value: float  # nan if it failed
+    note: str | None  # why
+
+
+class Run:
+    """One run; see :meth:`curplus.Study.run`."""
+
+    def __init__(
+        self,
+        study: Study,
+        function: Callable[[Any, Any], Any],
+        total: float | None,
+        tol: float | None,
+        n_workers: int,
+        n_retries: int,
+        wait: float,
+        n_rounds: int,
+        on_round: Callable[[Status], Any] | None,
+    ) -> None:
+        if not callable(function):
+            raise InvalidArgumentError(f"function={function!r} cannot be called. Give function(row, column) -> value.")
+        if tol is not None and not 0 < tol < 1:
+            raise InvalidArgumentError(f"tol={tol!r} is no relative error. Give a number between 0 and 1, such as 0.1.")
+        self.study, self.function, self.tol, self.on_round = study, function, tol, on_round
+        n, m = study.settings.shape
+        self.entry = study._prices.entry
+        self.total = n * m * self.entry if total is None else total
+        self.n_workers = check_count(n_workers, name="n_workers", at_least=1)
+        self.n_retries = check_count(n_retries, name="n_retries")
+        self.n_rounds = check_count(n_rounds, name="n_rounds", at_least=1)
+        self.wait = float(wait)
+
+    def go(self) -> Status:
+        """List after list."""
+        while True:
+            self._finish_lists()
+            if self._is_good_enough():
+                break
+            budget = self._next_budget()
+            if budget < self.entry or not self._ask(budget):
+                break
+        return self.study.status()
+
+    def _ask(self, budget: float) -> bool:
+        try:
+            self.study._ask(budget, None, None, None, 0, None, purpose=PURPOSE)
+        except InvalidArgumentError:  # there is no cell left to buy
+            if self.study._storage.summary().n_values + self.study._storage.summary().n_failed == 0:
+                raise
+            return False
+        return True
+
+    def _next_budget(self) -> float:
+        summary = self.study._storage.summary()
+        left = self.total - summary.spent - summary.pending_price
+        step = self.total / self.n_rounds if self.tol is None else GROWTH * summary.spent
+        if not summary.n_lists:
+            n, m = self.study.settings.shape
+            step = max(step, min(self.total / 2, FIRST_LINES * (n + m) * self.entry))
+        return left if left < 1.5 * step else step
+
+    def _is_good_enough(self) -> bool:
+        if not self.study._storage.summary().n_values:
+            return False
+        try:
+            self.study.certify()
+        except InvalidArgumentError:
+            return False  # too little is known to fit
+        status = self.study.status()
+        if self.on_round is not None:
+            self.on_round(status)
+        return self.tol is not None and status.rounds[-1].high <= self.tol
+
+    # -- one list -------------------------------------------------------------------------------------------------
+
+    def _finish_lists(self) -> None:
+        for info in self.study._storage.lists():
+            if info.purpose == PURPOSE and info.n_pending:
+                _, _, cells = self.study._storage.list_parts(info.id)
+                self._measure(cells)
+
+    def _measure(self, cells: IndexVector) -> None:
+        """Call the function for each cell; a value is kept as soon as it is there."""
+        waiting: list[Outcome] = []  # calls in a row that raised: kept once one did not, or at the end
+        with ThreadPoolExecutor(self.n_workers) as pool:
+            try:
+                for outcomes in self._outcomes(pool, iter(cells.tolist())):
+                    waiting += outcomes
+                    if any(not x.note for x in outcomes):
+                        self._keep(waiting)
+                        waiting = []
+                    elif len(waiting) >= BROKEN:
+                        raise SourceError(
+                            f"the function failed for {BROKEN} cells in a row, the last time with {waiting[-1].note}. "
+                            "They stay pending: mend the function and run again."
+                        )
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+        self._keep(waiting)
+
+    def _outcomes(self, pool: ThreadPoolExecutor, cells: Iterator[int]) -> Iterator[list[Outcome]]:
+        """Outcomes as they come, those that come together in one list; few calls wait for a worker."""
+        out: set[Future[Outcome]] = {pool.submit(self._call, cell) for cell in islice(cells, 2 * self.n_workers)}
+        while out:
+            done, out = wait(out, return_when=FIRST_COMPLETED)
+            out |= {pool.submit(self._call, cell) for cell in islice(cells, len(done))}
+            yield [future.result() for future in done]
+
+    def _call(self, cell: int) -> Outcome:
+        i, j = divmod(cell, self.study._columns.size)
+        row, column = self.study._rows.labels([i])[0], self.study._columns.labels([j])[0]
+        for attempt in range(self.n_retries + 1):
+            if attempt:
+                time.sleep(self.wait * 2 ** (attempt - 1))
+            try:
+                value = self.function(row, column)
+                number = math.nan if value is None else float(value)
+            except Exception as error:
+                note = f"{type(error).__name__}: {error}"[:500].replace("\0", " ")
+            else:
+                return Outcome(cell, number if math.isfinite(number) else math.nan, None)
+        return Outcome(cell, math.nan, note)
+
+    def _keep(self, outcomes: list[Outcome]) -> None:
+        if not outcomes:
+            return
+        cells, values, notes = zip(*outcomes, strict=True)
+        listed = list(notes) if any(notes) else None
+        records = Records(np.asarray(cells, dtype=np.int64), np.asarray(values, dtype=float), listed, None, None)
+        self.study._keep(records, "run", "", None, only_pending=True)

@@ -1,0 +1,499 @@
+"""A study: a matrix that is measured in pieces, by people who come back with a few values at a time."""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from .._extras import import_extra
+from .._typing import IndexVector
+from .._validation import check_count
+from ..evaluation import Certificate, certify
+from ..exceptions import InvalidArgumentError, StudyError
+from ..factorization import Factorization
+from ..methods import approximate
+from ..observation import Observation
+from .answers import interval_of_entries, mean_table
+from .checks import check_corrections, check_outliers, digest_of
+from .drafting import Context, check_wishes, draft_of
+from .exchange import export_study, import_study
+from .ledger import observation_of
+from .making import make_file
+from .money import Prices, in_units
+from .names import Axis
+from .progress import Status, status_of
+from .reading_tables import read_table
+from .receipt import Receipt
+from .run import Run
+from .settings import check_settings, check_stored_settings
+from .sql_read import settings_rows
+from .sqlite import SQLiteStorage
+from .storage import ListInfo, Records, Round, Settings, Storage, moment_of
+from .worklist import Worklist
+
+__all__ = ["Study"]
+
+ATTEMPTS = 50  # to keep a list, while others keep theirs
+MOST_PREDICTED = 50_000_000  # lines of a table
+
+
+class Fitted(NamedTuple):
+    """An approximation, and what it knew."""
+
+    last_tell: int
+    last_list: int
+    n_values: int
+    observation: Observation
+    approximation: Factorization
+
+
+class Study:
+    """A matrix that is bought in pieces: ask what to measure, tell what came back, know when to stop.
+
+    Everything is kept in one file, each call completely or not at all, on the disk before the call returns. Several
+    people and programs may use the file at the same moment, on one computer: it needs a local disk.
+
+    Make one with :meth:`create`, or open one with :meth:`open`.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile, curplus
+    >>> folder = tempfile.mkdtemp()
+    >>> truth = np.outer(np.arange(1.0, 31.0), np.linspace(1, 2, 20))
+    >>> study = curplus.Study.create(f"{folder}/assay.study", rows=30, columns=20, budget=0.5)
+    >>> todo = study.ask(0.4)
+    >>> len(todo)
+    240
+    >>> receipt = study.tell(todo.cells.assign(value=[truth[i, j] for i, j in todo.cells.to_numpy()]))
+    >>> receipt.n_values
+    240
+    >>> predicted = study.predict()
+    >>> bool(np.allclose(predicted["value"], truth.ravel()))
+    True
+    """
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+        self.settings: Settings = storage.settings
+        n, m = self.settings.shape
+        self._rows = Axis.of("row", n, self.settings.row_names)
+        self._columns = Axis.of("column", m, self.settings.column_names)
+        self._prices = Prices.of(self.settings.costs, self.settings.shape)
+        self._fitted: Fitted | None = None
+
+    # -- making and opening ---------------------------------------------------------------------------------------
+
+    @classmethod
+    def create(
+        cls,
+        path: str | PathLike[str],
+        *,
+        rows: Any,
+        columns: Any,
+        budget: float | None = None,
+        costs: Any = None,
+        noise: float | str | None = None,
+        rank: int | None = None,
+        records: str = "all",
+    ) -> Self:
+        """Make a new study.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where it is kept: a file that does not exist yet, on a local disk.
+        rows, columns : int or list of names
+            How many there are, or what they are called, each by a name of its own.
+        budget : float, optional
+            What may be spent in all: below 1 a share of the matrix, from 1 on a number of values; money with ``costs``.
+        costs : mapping or object with row, column and entry, optional
+            Prices of a whole row, a whole column and a single cell: numbers, or one for each row and column.
+        noise : float or "unknown", optional
+            Standard deviation of a reading, if readings are not exact: see :class:`curplus.Observation`.
+        rank : int, optional
+            Rank of the approximation, at most; left out, it is chosen from the data.
+        records : {"all", "latest", "error"}, default "all"
+            What counts where a cell was measured more than once: the mean of all readings, weighted by their number;
+            the latest; or an error if they differ.
+        """
+        settings = check_settings(
+            rows=rows, columns=columns, budget=budget, costs=costs, noise=noise, rank=rank, records=records
+        )
+        make_file(Path(path), settings_rows(settings))
+        return cls.open(path)
+
+    @classmethod
+    def open(cls, path: str | PathLike[str]) -> Self:
+        """Open a study that was made before, by this version or an earlier one."""
+        storage = SQLiteStorage(path)
+        check_stored_settings(storage.settings, path)
+        return cls(storage)
+
+    @classmethod
+    def from_export(cls, folder: str | PathLike[str], path: str | PathLike[str]) -> Self:
+        """Make a study file from what :meth:`export` wrote."""
+        import_study(Path(folder), Path(path))
+        return cls.open(path)
+
+    def close(self) -> None:
+        """Close the file. It is opened again where that is needed."""
+        self._storage.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # -- asking and telling ---------------------------------------------------------------------------------------
+
+    def ask(
+        self,
+        budget: float,
+        *,
+        required: Any = None,
+        forbidden: Any = None,
+        timeout: float | timedelta | None = None,
+        rng: int = 0,
+        who: str | None = None,
+    ) -> Worklist:
+        """What to measure next.
+
+        The first list needs no data: some rows and columns as a whole, and single cells, drawn at random. Later ones
+        follow from what is known. What is on a list is pending: it is not asked for again until it was told, cancelled,
+        or its time is over. Several lists may be out at once.
+
+        Parameters
+        ----------
+        budget : float
+            For this list alone: below 1 a share of the matrix, from 1 on a number of values; money with costs.
+        required, forbidden : dict, optional
+            What the list must have, or must not: names of ``rows`` and ``columns``, and ``cells`` as pairs of a row and
+            a column. Cells drawn at random then represent those that are not forbidden.
+        timeout : float or timedelta, optional
+            Seconds after which what did not come back may be asked for again.
+        rng : int, default 0
+            The list follows from this seed and from what is known.
+        who : str, optional
+            Who asks; left out, the user of the computer.
+        """
+        return self._ask(budget, required, forbidden, timeout, rng, who, purpose="list")
+
+    def _ask(
+        self, budget: float, required: Any, forbidden: Any, timeout: Any, rng: int, who: str | None, purpose: str
+    ) -> Worklist:
+        amount = self._amount(budget)
+        self._check_left(amount)
+        must = check_wishes(required, self._rows, self._columns, name="required")
+        never = check_wishes(forbidden, self._rows, self._columns, name="forbidden")
+        about = {"asked_by": who or _user(), "purpose": purpose, "expires_after": _seconds(timeout)}
+        for _ in range(ATTEMPTS):
+            context = Context(self.settings, self._storage.snapshot(), *self._storage.pending())
+            draft = draft_of(context, amount, must, never, check_count(rng, name="rng"), **about)
+            if draft.is_known.all():
+                raise InvalidArgumentError(
+                    f"a budget of {amount:,.6g} buys no cell that is not known, out or forbidden. Give more, or stop."
+                )
+            if (info := self._storage.add_list(draft)) is not None:
+                return self._worklist(info, draft.lines, draft.cells[~draft.is_known])
+        raise StudyError(f"others asked for {ATTEMPTS} lists in the meantime. Try again.")
+
+    def tell(self, table: Any, *, force: bool = False, who: str | None = None) -> Receipt:
+        """Keep what was measured.
+
+        Parameters
+        ----------
+        table : DataFrame, or path of a CSV, Parquet or Excel file
+            Long, with the columns ``row``, ``column``, ``value`` and perhaps ``note``, ``time`` and ``corrects`` (the
+            number of the record that is wrong); wide, with a row for each row; or a work list that was filled in. An
+            empty value is a failed measurement; in a wide table only where the cell is pending.
+        force : bool, default False
+            Keep values a thousand times as large as usual, and a table with the same content as an earlier one.
+        who : str, optional
+            Who tells; left out, the user of the computer.
+
+        Returns
+        -------
+        Receipt
+            What was kept. The same content told again is recognised, and not kept twice.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If anything is wrong with the table. Nothing of it was kept.
+        """
+        records, source = read_table(table, self._rows, self._columns, lambda: self._storage.pending()[0])
+        check_corrections(records, self._storage)
+        if not force:
+            check_outliers(records, self._storage, self._rows, self._columns)
+        return self._keep(records, source, "" if force else digest_of(records), who)
+
+    def _keep(
+        self, records: Records, source: str, digest: str, who: str | None, *, only_pending: bool = False
+    ) -> Receipt:
+        price = self._prices.entry
+        told = self._storage.add_records(
+            records, source=source, digest=digest, who=who or _user(), price=price, only_pending=only_pending
+        )
+        return Receipt(*told, source=source)
+
+    def cancel(self, worklist: Worklist | int, cells: Any = None) -> int:
+        """Take a list back, or some of its cells; the number of cells that were pending.
+
+        Parameters
+        ----------
+        worklist : Worklist or int
+            The list, or its number.
+        cells : DataFrame or list of pairs, optional
+            Which cells: row and column, by name. Left out, all that are pending.
+        """
+        number = worklist.id if isinstance(worklist, Worklist) else check_count(worklist, name="worklist")
+        some = None if cells is None else check_wishes({"cells": cells}, self._rows, self._columns, name="cells").cells
+        return self._storage.cancel(number, some)
+
+    def worklist(self, number: int) -> Worklist:
+        """A list by its number, with those cells that are still pending."""
+        return self._worklist(*self._storage.list_parts(check_count(number, name="number")))
+
+    def worklists(self) -> Any:
+        """All lists as a DataFrame: when and by whom they were asked for, how many cells, how many pending."""
+        columns = [name for name in ListInfo._fields if name != "purpose"]
+        return _pandas().DataFrame(self._storage.lists(), columns=ListInfo._fields)[columns]
+
+    def records(self) -> Any:
+        """All readings as a DataFrame: number, row, column, value, note, time, what it corrects, who told it, when."""
+        listed = list(self._storage.record_rows())
+        cells = np.asarray([row[1] for row in listed], dtype=np.int64)
+        frame = _pandas().DataFrame(
+            listed,
+            columns=["record", "cell", "value", "note", "time", "corrects", "asked", "told_at", "who", "source"],
+        )
+        frame["told_at"] = _pandas().to_datetime([moment_of(at) for at in frame["told_at"]], utc=True)
+        frame["corrects"] = frame["corrects"].astype("Int64")
+        frame["asked"], frame["value"] = frame["asked"].astype(bool), frame["value"].astype(float)
+        frame.insert(1, "column", self._columns.labels(cells % self._columns.size))
+        frame.insert(1, "row", self._rows.labels(cells // self._columns.size))
+        return frame.drop(columns="cell")
+
+    # -- the answer so far ----------------------------------------------------------------------------------------
+
+    def observation(self) -> Observation:
+        """All that is known: rows and columns that were asked for whole, gaps where a measurement failed, entries."""
+        return observation_of(self._storage.snapshot(), self.settings, self.settings.records)
+
+    def at(self, moment: datetime | str) -> Observation:
+        """The observation as of a moment, bit for bit.
+
+        Parameters
+        ----------
+        moment : datetime or str
+            Such as ``receipt.moment``, or a text in ISO form; without a time zone it is local time.
+        """
+        try:
+            then = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
+            then = then.astimezone()
+        except (ValueError, AttributeError, TypeError, OverflowError):
+            raise InvalidArgumentError(
+                f"{moment!r} is no moment. Give a datetime, or a text such as '2026-03-01T12:00:00+00:00'."
+            ) from None
+        return observation_of(self._storage.snapshot(then), self.settings, self.settings.records)
+
+    def fit(self) -> Factorization:
+        """The approximation of all that is known (:func:`curplus.approximate`)."""
+        return self._fit().approximation
+
+    def certify(self, *, level: float = 0.95) -> Certificate:
+        """How good the approximation is (:func:`curplus.certify`); :meth:`status` remembers it."""
+        fitted = self._fit()
+        certificate = certify(fitted.approximation, fitted.observation, level=level)
+        rounds = self._storage.rounds()
+        if not self._storage.is_read_only and (not rounds or rounds[-1].tell != fitted.last_tell):
+            spent = self._storage.summary().spent
+            self._storage.add_round(_round(certificate, fitted.last_tell, fitted.n_values, spent))
+        return certificate
+
+    def means(self, axis: int = 1, *, level: float = 0.95) -> Any:
+        """Mean of every row (axis 1) or column (axis 0) as a DataFrame: name, mean, low, high, n_measured.
+
+        ``low`` and ``high`` are nan where no interval can be given.
+        """
+        if axis not in (0, 1):
+            raise InvalidArgumentError(f"axis={axis!r} is neither 1, for means of rows, nor 0, for means of columns.")
+        fitted = self._fit()
+        return mean_table(fitted.approximation, fitted.observation, (self._rows, self._columns), axis, level)
+
+    def predict(self, rows: Any = None, columns: Any = None, *, level: float = 0.9) -> Any:
+        """Values of cells as a DataFrame: row, column, value, low, high, measured.
+
+        Measured values are kept as they are. ``low`` and ``high`` are nan where no interval can be given.
+
+        Parameters
+        ----------
+        rows, columns : list of names, optional
+            The cells of these rows in these columns; all of those left out.
+        level : float, default 0.9
+            Confidence of the intervals.
+        """
+        some_rows, some_columns = self._rows.positions_of(rows), self._columns.positions_of(columns)
+        if len(some_rows) * len(some_columns) > MOST_PREDICTED:
+            raise InvalidArgumentError(
+                f"{len(some_rows):,} rows and {len(some_columns):,} columns make more than {MOST_PREDICTED:,} lines. "
+                "Predict some rows at a time."
+            )
+        fitted = self._fit()
+        i, j = np.repeat(some_rows, len(some_columns)), np.tile(some_columns, len(some_rows))
+        values, low, high, measured = interval_of_entries(fitted.approximation, fitted.observation, i, j, level)
+        names = {"row": self._rows.labels(i), "column": self._columns.labels(j)}
+        return _pandas().DataFrame({**names, "value": values, "low": low, "high": high, "measured": measured})
+
+    def status(self, *, n_next: int | None = None) -> Status:
+        """Spent, left, pending, failed, error by round, and when to stop. Nothing is fitted: it costs nothing.
+
+        Parameters
+        ----------
+        n_next : int, optional
+            For how many more values the error is foretold; left out, as many as the last list had.
+        """
+        lists, summary = self._storage.lists(), self._storage.summary()
+        usual = lists[-1].n_cells if lists else 100
+        count = usual if n_next is None else check_count(n_next, name="n_next", at_least=1)
+        return status_of(self.settings.shape, summary, self._storage.rounds(), self.settings.budget, count)
+
+    # -- all at once, and elsewhere -------------------------------------------------------------------------------
+
+    def run(
+        self,
+        function: Callable[[Any, Any], float | None],
+        *,
+        budget: float | None = None,
+        tol: float | None = None,
+        n_workers: int = 4,
+        n_retries: int = 3,
+        wait: float = 0.5,
+        n_rounds: int = 5,
+        on_round: Callable[[Status], Any] | None = None,
+    ) -> Status:
+        """Ask, call a function for each cell, and keep its values one by one, until the budget or the goal is reached.
+
+        After a kill, call it again: lists that were out are finished first.
+
+        Parameters
+        ----------
+        function : callable
+            ``function(row, column)``, by name, gives the value; None or nan if it could not be measured. It is called
+            from several threads at once.
+        budget : float, optional
+            What the study shall have spent in the end, all that was spent before included. Left out, the budget of
+            the study.
+        tol : float, optional
+            Stop when the relative error is at most this: the upper end of its interval, so that an error without an
+            interval does not stop the run.
+        n_workers : int, default 4
+            How many calls at once, at most.
+        n_retries : int, default 3
+            How often a call that raises is repeated before the measurement counts as failed.
+        wait : float, default 0.5
+            Seconds before the first repetition; each further one waits twice as long.
+        n_rounds : int, default 5
+            In how many lists the budget is spent.
+        on_round : callable, optional
+            Called with the status after each list.
+
+        Raises
+        ------
+        SourceError
+            If ten calls in a row fail: the function is broken, and no more money is spent. What failed stays pending.
+        """
+        if budget is None and tol is None and self.settings.budget is None:
+            raise InvalidArgumentError(
+                "neither budget nor tol is given, and the study has no budget. Give one of them."
+            )
+        total = self.settings.budget if budget is None else self._amount(budget)
+        if total is not None and self.settings.budget is not None and total > self.settings.budget:
+            raise InvalidArgumentError(
+                f"the run would spend {total:,.6g} in all, and the study has a budget of {self.settings.budget:,.6g}."
+            )
+        return Run(self, function, total, tol, n_workers, n_retries, wait, n_rounds, on_round).go()
+
+    def export(self, folder: str | PathLike[str]) -> None:
+        """Write everything as CSV tables into a new folder; :meth:`from_export` makes the same study of it."""
+        export_study(self._storage, Path(folder))
+
+    def __repr__(self) -> str:
+        n, m = self.settings.shape
+        summary = self._storage.summary()
+        return f"<Study of a {n} x {m} matrix: {summary.n_values} values, {summary.n_pending} pending>"
+
+    # -- helpers --------------------------------------------------------------------------------------------------
+
+    def _amount(self, budget: float) -> float:
+        return in_units(budget, self.settings.shape, is_money=self.settings.costs is not None)
+
+    def _check_left(self, amount: float) -> None:
+        if self.settings.budget is None:
+            return
+        summary = self._storage.summary()
+        left = self.settings.budget - summary.spent - summary.pending_price
+        if amount > left * (1 + 1e-9) + 1e-9:
+            raise InvalidArgumentError(
+                f"the list would cost up to {amount:,.6g}, and {max(left, 0):,.6g} is left of the budget of "
+                f"{self.settings.budget:,.6g} (spent {summary.spent:,.6g}, pending {summary.pending_price:,.6g})."
+            )
+
+    def _worklist(self, info: ListInfo, lines: Any, cells: IndexVector) -> Worklist:
+        m = self._columns.size
+        table = {"row": self._rows.labels(cells // m), "column": self._columns.labels(cells % m)}
+        rows, columns = (
+            {axis.labels([line.position])[0]: line.reason for line in lines if line.axis == k}
+            for k, axis in enumerate((self._rows, self._columns))
+        )
+        return Worklist(info.id, rows, columns, _pandas().DataFrame(table), info.price, info.asked_at, info.expires)
+
+    def _fit(self) -> Fitted:
+        snapshot = self._storage.snapshot()
+        state = snapshot.last_tell, snapshot.last_list
+        if self._fitted is None or self._fitted[:2] != state:
+            observation = observation_of(snapshot, self.settings, self.settings.records)
+            if not any(observation.counts):
+                raise InvalidArgumentError(
+                    "nothing was measured yet, so there is nothing to fit. Tell some values first."
+                )
+            approximation = approximate(observation, self.settings.rank)
+            self._fitted = Fitted(*state, snapshot.n_values, observation, approximation)
+        return self._fitted
+
+
+def _round(certificate: Certificate, tell: int, n_values: int, spent: float) -> Round:
+    """What is remembered of a certificate; the interval as a share of the matrix, like the error."""
+    nan, relative = float("nan"), certificate.relative_error
+    low, high = nan, nan
+    if certificate.interval is not None and certificate.error > 0:
+        low, high = (end / certificate.error * relative for end in certificate.interval)
+    now = datetime.now().astimezone()
+    return Round(now, tell, n_values, spent, certificate.error, relative, low, high, certificate.reason)
+
+
+def _pandas() -> Any:
+    return import_extra("pandas", extra="pandas", purpose="a study needs pandas")
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return "unknown"
+
+
+def _seconds(timeout: Any) -> float | None:
+    if timeout is None:
+        return None
+    seconds = timeout.total_seconds() if isinstance(timeout, timedelta) else timeout
+    if not isinstance(seconds, (int, float)) or isinstance(seconds, bool) or not 0 < seconds < 1e10:
+        raise InvalidArgumentError(f"timeout={timeout!r} is no time. Give a number of seconds, or a timedelta.")
+    return float(seconds)

@@ -1,0 +1,270 @@
+"""Budgets: never overspent, nearly used up, split as prices say; what is required is read, what is forbidden is not."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import curplus
+from curplus import Costs, Observation, acquire, approximate, propose
+from curplus.acquisition.budget import split_budget
+from curplus.acquisition.costs import spent
+from curplus.exceptions import InvalidArgumentError
+
+from .strategies import seeds
+
+
+def low_rank(n=60, m=40, rank=3, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n, rank)) @ rng.standard_normal((rank, m)) + 0.01 * rng.standard_normal((n, m))
+
+
+class CountingFunction(curplus.CallableSource):
+    """A function that knows at which places it was asked."""
+
+    def __init__(self, M):
+        self.asked = np.zeros(M.shape, dtype=int)
+
+        def function(i, j):
+            np.add.at(self.asked, (i, j), 1)
+            return M[i, j]
+
+        super().__init__(function, M.shape)
+
+
+@settings(max_examples=30)
+@given(st.floats(0.02, 0.9), st.sampled_from(["auto", "uniform", "pivoted", "residual_norm"]), seeds)
+def test_a_share_is_never_exceeded_and_nearly_used_up(share, strategy, seed):
+    M = low_rank()
+    source = CountingFunction(M)
+    seen = acquire(source, budget=share, strategy=strategy, rng=seed)
+    assert source.asked.max() <= 1
+    assert source.asked.sum() == seen.n_values_read
+    assert 0.9 * share * M.size - 60 <= seen.n_values_read <= share * M.size
+
+
+def test_a_number_of_values_is_the_share_that_it_is():
+    M = low_rank()
+    a, b = (acquire(M, budget=budget, rng=0) for budget in (0.3, 720))
+    np.testing.assert_array_equal(a.row_index, b.row_index)
+    np.testing.assert_array_equal(a.i, b.i)
+
+
+@settings(max_examples=25)
+@given(seeds, st.floats(100, 3000))
+def test_money_is_never_overspent_whatever_the_prices(seed, budget):
+    M = low_rank()
+    rng = np.random.default_rng(seed)
+    costs = Costs(row=rng.lognormal(3, 1, 60), column=rng.lognormal(4, 1, 40), entry=rng.lognormal(0, 1, (60, 40)))
+    seen = acquire(M, budget=budget, costs=costs, rng=seed)
+    prices = costs.of(M.shape)
+    paid = np.sum(prices.rows[seen.row_index]) + np.sum(prices.columns[seen.column_index])
+    asked = seen.outside | seen.steering
+    paid += np.sum(prices.entry[seen.i[asked], seen.j[asked]])
+    assert paid == pytest.approx(spent(seen, prices).total)
+    assert paid <= budget * (1 + 1e-9)
+
+
+def test_cheap_columns_are_preferred_where_they_say_as_much():
+    rng = np.random.default_rng(1)
+    M = np.repeat(rng.standard_normal((80, 10)), 4, axis=1) + 0.01 * rng.standard_normal((80, 40))
+    price = np.where(np.arange(40) % 4 == 0, 1.0, 100.0)
+    cheap = curplus.select_columns(M, 10, method="qdeim", cost=price)
+    assert np.mean(price[cheap]) < 2
+    assert sorted(np.unique(cheap // 4)) == list(range(10))
+    assert np.mean(price[curplus.select_columns(M, 10, method="qdeim")]) > 20
+
+
+@pytest.mark.parametrize("method", ["leverage", "top_leverage", "deim", "qdeim", "pivoted", "explaining", "norm"])
+def test_equal_prices_change_no_choice(method):
+    M = low_rank(rank=6)
+    alike = curplus.select_columns(M, 5, method=method, rng=0, cost=np.full(40, 7.0))
+    np.testing.assert_array_equal(alike, curplus.select_columns(M, 5, method=method, rng=0))
+
+
+def test_a_cheap_row_is_bought_more_often_than_a_dear_column():
+    M = low_rank(100, 100)
+    seen = acquire(M, budget=3000, costs=Costs(row=20.0, column=400.0), rng=0)
+    assert seen.n_rows > 5 * max(seen.n_columns, 1)
+
+
+def test_a_budget_that_buys_few_crosses_goes_to_entries():
+    prices = Costs().of((500, 500))
+    assert split_budget(2500.0, prices).rows == 0
+    split = split_budget(50_000.0, prices)
+    assert split.rows == split.columns > 0.4 * 50_000
+    assert split.rows + split.columns + split.entries == pytest.approx(50_000)
+
+
+def test_what_is_fixed_stays_fixed_and_the_budget_decides_the_rest():
+    M = low_rank()
+    seen = acquire(M, budget=900, n_entries=100, rng=0)
+    assert seen.n_entries == 100
+    assert seen.n_rows > 2
+    assert seen.n_values_read <= 900
+    seen = acquire(M, budget=900, n_rows=5, n_columns=5, rng=0)
+    assert (seen.n_rows, seen.n_columns) == (5, 5)
+    assert 880 <= seen.n_values_read <= 900
+
+
+def test_the_history_says_how_the_budget_was_split():
+    seen = acquire(low_rank(), budget=0.4, rng=0)
+    assert "for rows and columns" in seen.history[0]
+    assert any("pilots" in line for line in seen.history)
+
+
+def test_history_survives_saving_and_extending(tmp_path):
+    seen = acquire(low_rank(), budget=0.4, rng=0)
+    seen.save(tmp_path / "seen.npz")
+    assert curplus.load(tmp_path / "seen.npz").history == seen.history
+    more = acquire(low_rank(), budget=0.5, start=seen, rng=0)
+    assert more.history[: len(seen.history)] == seen.history
+
+
+def test_going_on_with_a_larger_budget_keeps_what_was_bought():
+    M = low_rank()
+    first = acquire(M, budget=0.2, rng=0)
+    source = CountingFunction(M)
+    more = acquire(source, budget=0.5, start=first, rng=0)
+    assert more.n_values_read <= 0.5 * M.size
+    assert not source.asked[first.row_index].any()
+
+
+def test_propose_asks_for_no_more_than_the_budget():
+    seen = Observation(shape=(60, 40))
+    M = low_rank()
+    while (plan := propose(seen, budget=600, rng=3)) is not None:
+        seen = seen.extend(curplus.read(M, plan, known=seen))
+    assert seen.n_values_read <= 600
+    np.testing.assert_array_equal(seen.i, acquire(M, budget=600, rng=3).i)
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({}, "n_columns, n_rows, n_entries and a budget are missing"),
+        ({"n_rows": 3, "n_entries": 4}, "n_columns and a budget are missing"),
+        ({"budget": 0}, "budget=0 is not an amount"),
+        ({"budget": "much"}, "budget='much' is not an amount"),
+        ({"budget": 0.1, "costs": {"row": 1}}, "are no prices"),
+        ({"budget": 0.1, "costs": Costs(row=-1.0)}, "not a positive number"),
+        ({"budget": 0.1, "costs": Costs(column=[1.0, 2.0])}, r"Give one number, or an array of shape \(40,\)"),
+        ({"n_columns": 1, "n_rows": 1, "n_entries": 1, "costs": Costs()}, "Give budget= too"),
+        ({"tol": 2.0}, "tol=2.0 is not a relative error"),
+        ({"tol": 0.1, "n_rows": 3}, "tol= decides itself"),
+        ({"budget": 0.1, "required": [3]}, "does not say what"),
+        ({"budget": 0.1, "required": {"rows": [99]}}, "99"),
+        ({"budget": 0.1, "required": {"rows": [3]}, "forbidden": {"rows": [3]}}, "row 3 is required"),
+        ({"budget": 0.1, "forbidden": {"cells": [1, 2, 3]}}, "not two arrays"),
+        ({"n_columns": 40, "n_rows": 1, "n_entries": 1, "forbidden": {"columns": [0]}}, "only 39 columns are"),
+        ({"budget": 0.1, "prior": np.zeros((3, 3))}, r"prior has shape \(3, 3\)"),
+    ],
+)  # fmt: skip
+def test_what_cannot_work_is_said(how, message):
+    with pytest.raises(InvalidArgumentError, match=message):
+        acquire(low_rank(), **how)
+
+
+# What must and must not be read
+
+
+@settings(max_examples=25)
+@given(st.data(), st.sampled_from(["auto", "pivoted", "residual_norm", "leverage", "uniform"]), seeds)
+def test_required_places_are_read_and_forbidden_ones_are_not(data, strategy, seed):
+    M = low_rank()
+    index = st.lists(st.integers(0, 39), max_size=5, unique=True)
+    required = {"rows": data.draw(index), "columns": data.draw(index)}
+    forbidden = {
+        "rows": [i for i in data.draw(index) if i not in required["rows"]],
+        "columns": [j for j in data.draw(index) if j not in required["columns"]],
+        "cells": ([50, 51], [39, 38]),
+    }
+    required["columns"] = [j for j in required["columns"] if j not in (38, 39)]
+    seen = acquire(
+        M, n_columns=12, n_rows=12, n_entries=200, strategy=strategy, required=required, forbidden=forbidden, rng=seed
+    )
+    assert (seen.n_columns, seen.n_rows, seen.n_entries) == (12, 12, 200)
+    assert set(required["rows"]) <= set(seen.row_index)
+    assert set(required["columns"]) <= set(seen.column_index)
+    assert not set(forbidden["rows"]) & set(seen.row_index)
+    assert not set(forbidden["columns"]) & set(seen.column_index)
+    mask = np.zeros(M.shape, dtype=bool)
+    mask[seen.row_index] = mask[:, seen.column_index] = mask[seen.i, seen.j] = True
+    assert not mask[50, 39]
+    assert not mask[51, 38]
+
+
+def test_required_cells_are_read_and_are_no_evidence():
+    seen = acquire(low_rank(), n_columns=3, n_rows=3, n_entries=50, required={"cells": ([4, 5], [6, 7])}, rng=0)
+    assert seen.n_entries == 50
+    assert (seen.i[0], seen.j[0], seen.i[1], seen.j[1]) == (4, 6, 5, 7)
+    assert not seen.evidence[:2].any()
+
+
+# An older matrix
+
+
+def test_a_prior_matrix_chooses_the_first_rows_and_columns():
+    rng = np.random.default_rng(0)
+    old = rng.standard_normal((60, 4)) @ rng.standard_normal((4, 40))
+    old[7] *= 50
+    M = old + 0.05 * rng.standard_normal(old.shape)
+    seen = acquire(M, n_columns=4, n_rows=4, n_entries=0, prior=old, rng=0)
+    assert 7 in seen.row_index[:2]
+    assert "prior" in seen.history[0]
+    guided = [_error(M, acquire(M, n_columns=4, n_rows=4, n_entries=0, prior=old, rng=s)) for s in range(6)]
+    blind = [_error(M, acquire(M, n_columns=4, n_rows=4, n_entries=0, strategy="uniform", rng=s)) for s in range(6)]
+    assert np.mean(guided) < np.mean(blind)
+
+
+def _error(M, seen):
+    return np.linalg.norm(M - approximate(seen, 4).to_array()) / np.linalg.norm(M)
+
+
+# Replaying a known matrix
+
+
+def test_a_backtest_judges_by_values_that_were_not_read():
+    M = low_rank(rank=3)
+    trials = []
+    result = curplus.backtest(M, budgets=[0.1, 0.5], seeds=2, on_trial=trials.append)
+    assert len(trials) == len(result.trials) == 2 * 3 * 2 * 2
+    by = {(row["strategy"], row["method"], row["budget"]): row["error"] for row in result.table()}
+    assert by["auto", "approximate", 0.5] < 0.05
+    assert by["auto", "approximate", 0.5] < by["auto", "approximate", 0.1]
+    assert by["auto", "additive", 0.5] > 0.5
+    trial = result.trials[0]
+    seen = acquire(M, budget=trial.budget, strategy=trial.strategy, rng=trial.seed)
+    unread = np.ones(M.shape, dtype=bool)
+    unread[seen.row_index] = unread[:, seen.column_index] = unread[seen.i, seen.j] = False
+    answer = approximate(seen).to_array()
+    assert trial.error == pytest.approx(np.sqrt(np.mean((M - answer)[unread] ** 2) / np.mean(M**2)))
+    assert "auto" in str(result)
+
+
+def test_a_backtest_gives_the_same_in_two_processes():
+    M = low_rank(rank=3)
+    how = {"budgets": [0.3], "strategies": ["auto"], "seeds": 3}
+    one, two = (curplus.backtest(M, **how, jobs=jobs) for jobs in (1, 2))
+    assert [t[:6] for t in one.trials] == [t[:6] for t in two.trials]
+
+
+def test_a_backtest_leaves_gaps_out():
+    M = low_rank(rank=3)
+    M[np.random.default_rng(0).random(M.shape) < 0.1] = np.nan
+    result = curplus.backtest(M, budgets=[0.4], strategies=["auto", "entries"], methods=["approximate"], seeds=1)
+    assert all(trial.error < 0.5 for trial in result.trials)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "how", "message"),
+    [
+        (np.full((3, 4), np.nan), {}, "whose values are known"),
+        (np.ones(3), {}, r"shape \(3,\)"),
+        (np.ones((3, 4)), {"methods": ["magic"]}, "magic"),
+        (np.ones((3, 4)), {"seeds": 0}, "seeds=0 is too small"),
+    ],
+)
+def test_a_backtest_that_cannot_work_says_why(matrix, how, message):
+    with pytest.raises(InvalidArgumentError, match=message):
+        curplus.backtest(matrix, **how)

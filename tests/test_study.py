@@ -1,0 +1,516 @@
+"""A study asks, keeps what it is told, answers, and goes back to any moment."""
+
+import datetime as dt
+import math
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import curplus
+from curplus import Study
+from curplus.exceptions import InconsistentObservationError, InvalidArgumentError
+from curplus.study.progress import expected_error, stopping_sentence
+from curplus.study.storage import Round
+
+from .conftest import effort
+
+pd = pytest.importorskip("pandas")
+
+SHAPE = (40, 25)
+ROWS, COLUMNS = [f"r{k}" for k in range(SHAPE[0])], [f"c{k}" for k in range(SHAPE[1])]
+
+
+@pytest.fixture
+def truth(low_rank):
+    return low_rank(SHAPE, rank=3)
+
+
+@pytest.fixture
+def study(tmp_path):
+    with Study.create(tmp_path / "a.study", rows=ROWS, columns=COLUMNS) as study:
+        yield study
+
+
+def measured(cells, truth, failed=()):
+    """A work list that was filled in; every so many-th measurement fails."""
+    values = [truth[ROWS.index(row), COLUMNS.index(column)] for row, column in cells.to_numpy()]
+    return cells.assign(value=[math.nan if k in failed else value for k, value in enumerate(values)])
+
+
+def long(*lines):
+    return pd.DataFrame(lines, columns=["row", "column", "value"])
+
+
+def same(first, second):
+    """Whether two observations are the same, bit for bit."""
+    names = (
+        "column_index",
+        "columns",
+        "row_index",
+        "rows",
+        "i",
+        "j",
+        "values",
+        "unmeasured_i",
+        "unmeasured_j",
+        "weights",
+    )
+    pairs = [(getattr(first, name), getattr(second, name)) for name in names]
+    arrays = all(a is b is None or (a.dtype == b.dtype and a.tobytes() == b.tobytes()) for a, b in pairs)
+    others = ("design", "noise", "gaps", "repeats", "shape")
+    return arrays and all(getattr(first, name) == getattr(second, name) for name in others)
+
+
+# Asking
+
+
+def test_the_first_list_needs_no_data_and_keeps_to_its_budget(study):
+    todo = study.ask(0.3)
+    assert len(todo) == 300
+    assert set(todo.cells.columns) == {"row", "column"}
+    assert not todo.cells.duplicated().any()
+    assert todo.rows
+    assert todo.columns
+    for row in todo.rows:
+        assert (todo.cells["row"] == row).sum() == SHAPE[1]
+
+
+def test_a_small_budget_buys_single_cells(study):
+    todo = study.ask(7)
+    assert (len(todo), todo.rows, todo.columns) == (7, {}, {})
+
+
+@pytest.mark.parametrize("n_lists", [2, 5])
+def test_what_is_out_is_never_asked_for_twice(study, n_lists):
+    cells = pd.concat([study.ask(0.15).cells for _ in range(n_lists)])
+    assert not cells.duplicated().any()
+    assert study.status().n_pending == len(cells)
+
+
+def test_what_is_known_is_not_asked_for_again(study, truth):
+    told = []
+    for _ in range(4):
+        todo = study.ask(0.2)
+        study.tell(measured(todo.cells, truth, failed=range(0, 500, 11)))
+        told.append(todo.cells)
+    assert not pd.concat(told).duplicated().any()
+    assert study.status().n_pending == 0
+
+
+def test_everything_can_be_asked_for_and_then_nothing_is_left(study, truth):
+    study.tell(measured(study.ask(0.5).cells, truth))
+    rest = study.ask(1000)
+    study.tell(measured(rest.cells, truth))
+    assert study.observation().n_values_read == truth.size
+    with pytest.raises(InvalidArgumentError, match="buys no cell"):
+        study.ask(10)
+
+
+def test_cancelled_cells_can_be_asked_for_again(study):
+    everything = study.ask(1000)
+    assert len(everything) == 1000
+    some = everything.cells.iloc[:30]
+    assert study.cancel(everything, some) == 30
+    assert study.cancel(everything, some) == 0
+    again = study.ask(1000)
+    assert set(map(tuple, again.cells.to_numpy())) == set(map(tuple, some.to_numpy()))
+    assert study.cancel(1) == 970
+    assert len(study.worklist(2)) == 30
+
+
+def test_a_list_times_out(study):
+    study.ask(1000, timeout=0.05)
+    time.sleep(0.1)
+    assert study.status().n_pending == 0
+    assert len(study.worklist(1)) == 0
+    assert len(study.ask(1000, timeout=dt.timedelta(hours=1))) == 1000
+
+
+def test_late_answers_to_a_list_that_timed_out_are_kept_and_count_as_asked_for(study, truth):
+    todo = study.ask(20, timeout=0.01)
+    time.sleep(0.05)
+    receipt = study.tell(measured(todo.cells, truth))
+    assert (receipt.n_values, receipt.n_unasked) == (20, 0)
+
+
+def test_required_and_forbidden_are_obeyed(study):
+    todo = study.ask(
+        300,
+        required={"rows": ["r3"], "cells": [("r5", "c5")]},
+        forbidden={"columns": ["c1", "c2"], "cells": pd.DataFrame({"row": ["r7"], "column": ["c7"]})},
+    )
+    cells = set(map(tuple, todo.cells.to_numpy()))
+    assert {("r3", column) for column in COLUMNS} <= cells
+    assert ("r5", "c5") in cells
+    assert ("r7", "c7") not in cells
+    assert {row for row, column in cells if column in ("c1", "c2")} == {"r3"}
+    assert len(cells) <= 300
+    with pytest.raises(InvalidArgumentError, match="what is required costs"):
+        study.ask(10, required={"rows": ["r4"]})
+
+
+def test_rows_that_are_forbidden_leave_others_to_be_asked_for(study):
+    todo = study.ask(0.5, forbidden={"rows": ROWS[:20], "columns": None})
+    assert todo.rows
+    assert not set(todo.cells["row"]) & set(ROWS[:20])
+    assert len(todo) <= 500
+
+
+def test_the_last_cells_of_a_large_matrix_are_found(tmp_path):
+    study = Study.create(tmp_path / "b.study", rows=300, columns=200)
+    study.tell(pd.DataFrame({"row": np.arange(59_990) // 200, "column": np.arange(59_990) % 200, "value": 1.0}))
+    assert sorted(study.ask(100).cells["column"]) == list(range(190, 200))
+
+
+def test_the_same_seed_gives_the_same_list(tmp_path, truth):
+    lists = []
+    for name in "ab":
+        study = Study.create(tmp_path / name, rows=ROWS, columns=COLUMNS)
+        study.tell(measured(study.ask(0.3).cells, truth))
+        lists.append(study.ask(0.2).cells)
+    assert lists[0].equals(lists[1])
+
+
+@pytest.mark.parametrize("budget", [0, -1, math.inf, math.nan, "10", True])
+def test_a_budget_must_be_one(study, budget):
+    with pytest.raises(InvalidArgumentError, match="is no budget"):
+        study.ask(budget)
+
+
+def test_the_budget_of_the_study_is_a_limit(tmp_path, truth):
+    study = Study.create(tmp_path / "a", rows=ROWS, columns=COLUMNS, budget=0.5)
+    study.tell(measured(study.ask(300).cells, truth))
+    study.ask(100)
+    status = study.status()
+    assert (status.spent, status.left, status.n_pending, status.budget) == (300, 100, 100, 500)
+    with pytest.raises(InvalidArgumentError, match="100 is left of the budget of 500"):
+        study.ask(101)
+
+
+def test_with_costs_a_budget_is_money(tmp_path, truth):
+    costs = {"row": 5.0, "column": np.full(SHAPE[1], 20.0), "entry": 1.0}
+    study = Study.create(tmp_path / "a", rows=ROWS, columns=COLUMNS, costs=costs, budget=200)
+    todo = study.ask(100)
+    single = todo.cells[~todo.cells["row"].isin(todo.rows) & ~todo.cells["column"].isin(todo.columns)]
+    assert todo.price == 5 * len(todo.rows) + 20 * len(todo.columns) + len(single) <= 100
+    study.tell(measured(todo.cells, truth))
+    assert study.status().spent == pytest.approx(todo.price)
+
+
+# Telling
+
+
+def test_all_readings_stay_and_their_mean_counts(study):
+    study.tell(long(("r1", "c1", 1.0), ("r2", "c2", 5.0)))
+    study.tell(long(("r1", "c1", 2.0)))
+    seen = study.observation()
+    assert seen.values.tolist() == [1.5, 5.0]
+    assert seen.weights.tolist() == [2.0, 1.0]
+    assert seen.noise_estimate == pytest.approx(math.sqrt(0.5))
+    assert study.records()["value"].tolist() == [1.0, 5.0, 2.0]
+
+
+@pytest.mark.parametrize(("records", "value"), [("all", 1.5), ("latest", 2.0)])
+def test_what_counts_can_be_said(tmp_path, records, value):
+    study = Study.create(tmp_path / "a", rows=4, columns=3, records=records)
+    study.tell(long((0, 0, 1.0)))
+    study.tell(long((0, 0, 2.0)))
+    assert study.observation().values.tolist() == [value]
+
+
+def test_different_readings_can_be_an_error(tmp_path):
+    study = Study.create(tmp_path / "a", rows=4, columns=3, records="error")
+    study.tell(long((0, 1, 1.0)))
+    study.tell(long((0, 1, 1.0), (1, 1, 1.0)))
+    assert study.observation().values.tolist() == [1.0, 1.0]
+    study.tell(long((0, 1, 1.5)))
+    with pytest.raises(InconsistentObservationError, match="row 0, column 1 was measured more than once"):
+        study.observation()
+    with pytest.raises(InvalidArgumentError, match="does not say which readings"):
+        Study.create(tmp_path / "b", rows=4, columns=3, records="mean")
+
+
+def test_a_correction_names_the_record_that_it_replaces(study):
+    study.tell(long(("r1", "c1", 10.0), ("r2", "c2", 5.0)))
+    study.tell(long(("r1", "c1", 1.0)).assign(corrects=1))
+    assert study.observation().values.tolist() == [1.0, 5.0]
+    assert study.records()["corrects"].tolist() == [pd.NA, pd.NA, 1]
+    for wrong, why in ((2, "that record is of another cell"), (99, "there is no such record")):
+        with pytest.raises(InvalidArgumentError, match=why):
+            study.tell(long(("r1", "c1", 1.0)).assign(corrects=wrong))
+    with pytest.raises(InvalidArgumentError, match="corrects record 1, but that record is corrected by another one"):
+        study.tell(long(("r1", "c1", 2.0)).assign(corrects=1))
+    study.tell(long(("r1", "c1", 2.0)).assign(corrects=3))
+    assert study.observation().values.tolist() == [2.0, 5.0]
+
+
+def test_the_same_table_told_again_is_recognised(study, tmp_path):
+    table = long(("r1", "c1", 1.0), ("r2", "c2", math.nan))
+    first = study.tell(table)
+    again = study.tell(table)
+    table.to_csv(tmp_path / "t.csv", index=False)
+    from_file = study.tell(tmp_path / "t.csv")
+    assert (first.is_new, again.is_new, from_file.is_new) == (True, False, False)
+    assert again.number == from_file.number == first.number
+    assert "was told before" in str(again)
+    assert study.tell(table, force=True).is_new
+    assert study.status().n_values == 2
+
+
+def test_an_empty_value_is_a_failed_measurement(study, truth):
+    todo = study.ask(0.4)
+    study.tell(measured(todo.cells, truth, failed={0, 5}))
+    status, seen = study.status(), study.observation()
+    assert (status.n_failed, status.n_pending) == (2, 0)
+    assert seen.n_gaps == 2
+    assert seen.n_values_read == 398
+
+
+def test_a_failure_that_was_repeated_with_success_is_no_gap(study):
+    study.tell(long(("r1", "c1", math.nan)))
+    assert study.observation().n_gaps == 1
+    study.tell(long(("r1", "c1", 3.0)))
+    seen = study.observation()
+    assert (seen.n_gaps, seen.values.tolist()) == (0, [3.0])
+
+
+def test_cells_that_nobody_asked_for_are_kept_and_flagged(study):
+    receipt = study.tell(long(("r1", "c1", 1.0)), who="Ada")
+    assert receipt.n_unasked == 1
+    line = study.records().iloc[0]
+    assert (line["asked"], line["who"], line["source"]) == (False, "Ada", "the table")
+    assert study.observation().design.entries == "given"
+
+
+def test_a_value_a_thousand_times_too_large_is_refused_unless_forced(study):
+    study.tell(long(*((f"r{k}", "c0", 1.0 + 0.1 * k) for k in range(20))))
+    with pytest.raises(InvalidArgumentError, match="2500 of row 'r3', column 'c3' is 1,250 times as large"):
+        study.tell(long(("r3", "c3", 2500.0)))
+    assert study.status().n_values == 20
+    study.tell(long(("r3", "c3", 2500.0)), force=True)
+    assert study.status().n_values == 21
+
+
+def test_nothing_is_kept_of_a_table_with_faults(study):
+    with pytest.raises(InvalidArgumentError) as caught:
+        study.tell(long(("r1", "c1", 1.0), ("r11x", "c1", 2.0), ("r2", "C3", 1.0), ("r3", "c3", "n.d.")))
+    for part in ("3 faults", "'r11x' (the nearest is 'r11')", "'C3' (the nearest is 'c3')", "'n.d.', which is not a"):
+        assert part in str(caught.value)
+    assert study.status().n_values == 0
+
+
+@pytest.mark.parametrize("value", [math.inf, -math.inf, "inf", "1_000", "=1+1", "0x10", "3,5", [1], "1 2"])
+def test_what_is_no_number_is_refused(study, value):
+    with pytest.raises(InvalidArgumentError, match="not a finite number"):
+        study.tell(long(("r1", "c1", value)))
+
+
+def test_a_wide_table_can_be_told(study, truth):
+    wide = pd.DataFrame(truth[:5, :3], index=ROWS[:5], columns=COLUMNS[:3])
+    wide.iloc[0, 0] = math.nan
+    assert study.tell(wide).n_values == 14
+    assert study.status().n_failed == 0
+
+
+def test_an_empty_place_of_a_wide_table_is_a_failure_only_where_it_is_pending(study, truth):
+    todo = study.ask(1, required={"cells": [("r0", "c0")]})
+    assert len(todo) == 1
+    wide = pd.DataFrame([[math.nan, math.nan]], index=["r0"], columns=["c0", "c1"])
+    receipt = study.tell(wide)
+    assert (receipt.n_values, receipt.n_failed) == (0, 1)
+
+
+# The answer
+
+
+def test_the_observation_is_what_acquire_would_have_read(study, truth):
+    todo = study.ask(0.3)
+    study.tell(measured(todo.cells, truth))
+    seen = study.observation()
+    rows, columns = [ROWS.index(row) for row in todo.rows], [COLUMNS.index(column) for column in todo.columns]
+    assert (seen.row_index.tolist(), seen.column_index.tolist()) == (rows, columns)
+    assert np.array_equal(seen.rows, truth[rows])
+    assert np.array_equal(seen.columns, truth[:, columns])
+    assert np.array_equal(seen.values, truth[seen.i, seen.j])
+    assert seen.design == ("uniform", "uniform", "uniform")
+    assert (seen.gaps, seen.noise, seen.weights) == (False, None, None)
+    assert seen.n_values_read == 300
+    assert curplus.certify(curplus.approximate(seen), seen).error < 1e-6 * np.linalg.norm(truth)
+
+
+def test_drawn_cells_stay_a_uniform_sample_of_all_positions(tmp_path, truth):
+    """Those on whole rows and columns included: otherwise an error estimate would not know what they stand for."""
+    counts = np.zeros(SHAPE)
+    for seed in range(effort(20, 200)):
+        study = Study.create(tmp_path / str(seed), rows=SHAPE[0], columns=SHAPE[1])
+        for _ in range(2):
+            cells = study.ask(0.2, rng=seed).cells
+            study.tell(cells.assign(value=truth[cells["row"], cells["column"]]))
+        seen = study.observation()
+        assert seen.design.entries == "uniform"
+        np.add.at(counts, (seen.i, seen.j), 1)
+    on_lines = np.zeros(SHAPE, dtype=bool)
+    on_lines[np.ix_(seen.row_index, range(SHAPE[1]))] = True
+    expected = counts.mean()
+    for part in (counts[:, :12], counts[20:], counts[on_lines]):
+        assert abs(part.mean() - expected) < 5 * math.sqrt(expected / part.size)
+
+
+def test_a_matrix_of_which_everything_was_measured_is_a_table(study, truth):
+    study.tell(pd.DataFrame(truth, index=ROWS, columns=COLUMNS))
+    seen = study.observation()
+    assert (seen.n_rows, seen.n_entries, seen.design.rows) == (SHAPE[0], 0, "adaptive")
+    assert study.certify().evidence == "everything was read"
+
+
+def test_rows_of_which_too_little_came_back_are_entries(study, truth):
+    todo = study.ask(0.3)
+    row = next(iter(todo.rows))
+    few = todo.cells[todo.cells["row"] == row].iloc[:5]
+    study.tell(measured(few, truth))
+    assert (study.observation().n_rows, study.observation().n_entries) == (0, 5)
+    study.tell(measured(todo.cells[todo.cells["row"] == row], truth))
+    assert study.observation().n_rows == 1
+
+
+def test_measured_values_are_kept_in_the_prediction(study, truth):
+    todo = study.ask(0.4)
+    study.tell(measured(todo.cells, truth, failed={1}))
+    table = study.predict()
+    assert list(table.columns) == ["row", "column", "value", "low", "high", "measured"]
+    assert table["measured"].sum() == 399
+    known = table[table["measured"]]
+    assert (
+        known["value"] == [truth[ROWS.index(r), COLUMNS.index(c)] for r, c in known[["row", "column"]].to_numpy()]
+    ).all()
+    assert np.linalg.norm(table["value"].to_numpy().reshape(SHAPE) - truth) < 0.05 * np.linalg.norm(truth)
+    part = study.predict(rows=["r3", "r1"], columns=["c2"])
+    assert part["row"].tolist() == ["r3", "r1"]
+    with pytest.raises(InvalidArgumentError, match="no row is called 'r99'; the nearest is"):
+        study.predict(rows=["r99"])
+
+
+@pytest.mark.parametrize(("axis", "what"), [(1, "row"), (0, "column")])
+def test_means_are_those_of_the_filled_matrix(study, truth, axis, what):
+    study.tell(measured(study.ask(0.4).cells, truth))
+    means = study.means(axis)
+    assert np.allclose(means["mean"], truth.mean(axis=axis))
+    assert means[what].tolist() == (ROWS if axis else COLUMNS)
+    assert means["n_measured"].sum() == 400
+
+
+def test_status_never_fits_and_remembers_what_certify_found(study, full_rank):
+    truth = full_rank(SHAPE, rank=2, noise=0.05)
+    for k in range(3):
+        study.tell(measured(study.ask(0.25).cells, truth))
+        assert len(study.status().rounds) == k
+        certificate = study.certify()
+        study.certify()
+    status = study.status()
+    assert [r.n_values for r in status.rounds] == [250, 500, 750]
+    assert status.rounds[-1].relative == certificate.relative_error
+    assert status.n_unjudged == 0
+    assert f"error about {100 * certificate.relative_error:.2g} %" in status.sentence
+    assert str(status).startswith("40 x 25 matrix: 750 values")
+
+
+def test_nothing_can_be_said_without_values(study):
+    assert "error unknown" in study.status().sentence
+    with pytest.raises(InvalidArgumentError, match="nothing was measured yet"):
+        study.fit()
+
+
+def test_numbers_may_stand_for_names(tmp_path):
+    study = Study.create(tmp_path / "a", rows=30, columns=[101, 102, 103])
+    study.tell(long((3, 101, 1.0), (4.0, "102", 2.0)))
+    seen = study.observation()
+    assert (seen.i.tolist(), seen.j.tolist()) == ([3, 4], [0, 1])
+    with pytest.raises(InvalidArgumentError, match="no row is called 30 "):
+        study.tell(long((30, 101, 1.0)))
+
+
+# The stopping rule
+
+
+def judged(*errors, width=0.2):
+    now = dt.datetime.now(dt.UTC)
+    return tuple(Round(now, k, n, n, e, e, e * (1 - width), e * (1 + width), "") for k, (n, e) in enumerate(errors))
+
+
+def test_a_power_law_is_extrapolated():
+    rounds = judged(*((n, 4.0 / math.sqrt(n)) for n in (500, 1000, 2000)))
+    assert expected_error(rounds, 2000) == pytest.approx(4.0 / math.sqrt(4000))
+
+
+def test_the_sentence_says_when_to_stop():
+    rounds = judged((1000, 0.1), (1500, 0.08))
+    assert stopping_sentence(rounds, 500) == (
+        "error about 8 % (6.4-9.6 %); the next 500 values are expected to bring it to 6.8 %"
+    )
+    floor = judged((1000, 0.1), (2000, 0.05), (4000, 0.0499))
+    assert "may not lower it either" in stopping_sentence(floor, 500)
+
+
+@pytest.mark.parametrize("rounds", [(), judged((100, 0.5)), judged((100, 0.5), (200, 0.4), width=math.nan)])
+def test_what_cannot_be_told_is_unknown(rounds):
+    assert "unknown" in stopping_sentence(rounds, 100)
+    assert math.isnan(expected_error(rounds, 100))
+
+
+# Going back, and elsewhere
+
+
+def test_a_moment_gives_the_same_observation_bit_for_bit(study, truth, rng):
+    moments = []
+    for k in range(5):
+        todo = study.ask(0.15)
+        receipt = study.tell(measured(todo.cells, truth + 0.1 * rng.standard_normal(SHAPE), failed={k}))
+        study.tell(measured(todo.cells.iloc[:9], truth + 0.1 * rng.standard_normal(SHAPE)))
+        receipt = study.tell(long(("r1", "c1", 0.5 + k)))
+        moments.append((receipt.moment, study.observation()))
+    for moment, seen in moments:
+        assert same(study.at(moment), seen)
+        assert same(study.at(moment.isoformat()), seen)
+    first = moments[0][0] - dt.timedelta(days=1)
+    assert not any(study.at(first).counts)
+    with pytest.raises(InvalidArgumentError, match="is no moment"):
+        study.at("yesterday")
+
+
+def test_a_moment_gives_the_same_answer(study, full_rank):
+    truth = full_rank(SHAPE)
+    receipt = study.tell(measured(study.ask(0.4).cells, truth))
+    before = study.fit()
+    study.tell(measured(study.ask(0.2).cells, truth))
+    again = curplus.approximate(study.at(receipt.moment))
+    assert again.to_array().tobytes() == before.to_array().tobytes()
+
+
+VALUES = st.floats(-1e3, 1e3) | st.just(math.nan) | st.sampled_from([5e-324, 0.1 + 0.2, -0.0, 1 / 3])
+LINES = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3), VALUES), min_size=1, max_size=30)
+
+
+@given(tables=st.lists(LINES, min_size=1, max_size=4), names=st.booleans())
+@settings(max_examples=25)
+def test_an_export_gives_the_same_study_bit_for_bit(tmp_path_factory, tables, names):
+    folder = tmp_path_factory.mktemp("export")
+    rows = ["=cmd|' /C calc'!A0", "+1", "-x", "@a", "'quoted", "../../etc/passwd"] if names else 6
+    study = Study.create(folder / "a", rows=rows, columns=4, noise="unknown")
+    study.ask(5)
+    for lines in tables:
+        table = long(*lines).assign(note=[f"=note {k}" if k % 2 else None for k in range(len(lines))])
+        if names:
+            table["row"] = [rows[k] for k in table["row"]]
+        moment = study.tell(table, force=True).moment
+    study.export(folder / "out")
+    copy = Study.from_export(folder / "out", folder / "b")
+    assert same(copy.observation(), study.observation())
+    assert same(copy.at(moment), study.at(moment))
+    assert copy.records().equals(study.records())
+    assert copy.status() == study.status()
+    text = (folder / "out" / "records.csv").read_text()
+    assert ",=" not in text
+    assert "\n=" not in text

@@ -1,0 +1,94 @@
+"""Reading to a tolerance: judged by fresh entries, and never stopped by a part of the matrix that was not met."""
+
+import numpy as np
+import pytest
+
+import curplus
+from curplus import CallableSource, acquire, approximate
+
+
+def kernel(function, n=3000, separated=False):
+    x, y = np.linspace(0, 1, n), np.linspace(0, 1, n) + 2 * separated
+    return CallableSource(lambda i, j: function(np.abs(x[i] - y[j])), (n, n)), lambda i, j: function(
+        np.abs(x[i] - y[j])
+    )
+
+
+KERNELS = {
+    "cauchy": (lambda d: 1 / (1 + d**2), False),
+    "gaussian": (lambda d: np.exp(-((d / 0.1) ** 2)), False),
+    "logarithm": (np.log, True),
+    "inverse": (lambda d: 1 / d, True),
+}
+
+
+@pytest.mark.parametrize("tol", [1e-3, 1e-6])
+@pytest.mark.parametrize("name", KERNELS)
+def test_smooth_functions_are_met_to_the_tolerance_on_entries_nobody_read(name, tol):
+    function, separated = KERNELS[name]
+    source, value = kernel(function, separated=separated)
+    seen = acquire(source, tol=tol, rng=0)
+    rng = np.random.default_rng(1)
+    i, j = rng.integers(3000, size=(2, 20_000))
+    truth = value(i, j)
+    error = np.linalg.norm(truth - approximate(seen).entries(i, j)) / np.linalg.norm(truth)
+    assert error < tol
+    assert seen.n_rows < 60
+    assert seen.history[-1].startswith("stopped at the tolerance")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_two_separated_peaks_are_both_found(seed):
+    x = np.linspace(0, 1, 2000)
+    peak = lambda x, y, a: np.exp(-((x - a) ** 2 + (y - a) ** 2) / 0.003)  # noqa: E731
+    value = lambda i, j: peak(x[i], x[j], 0.2) + peak(x[i], x[j], 0.8)  # noqa: E731
+    seen = acquire(CallableSource(value, (2000, 2000)), tol=1e-2, rng=seed)
+    i, j = np.meshgrid(np.arange(0, 2000, 10), np.arange(0, 2000, 10), indexing="ij")
+    truth = value(i.ravel(), j.ravel())
+    error = np.linalg.norm(truth - approximate(seen).entries(i.ravel(), j.ravel())) / np.linalg.norm(truth)
+    assert error < 1e-2
+
+
+def test_a_budget_ends_what_the_tolerance_would_not():
+    rng = np.random.default_rng(0)
+    M = rng.standard_normal((200, 150))
+    seen = acquire(M, tol=1e-3, budget=0.3, rng=0)
+    assert seen.n_values_read <= 0.3 * M.size
+    assert "as the budget is spent" in seen.history[-1]
+
+
+def test_everything_is_read_where_nothing_less_will_do():
+    M = np.random.default_rng(0).standard_normal((25, 20))
+    seen = acquire(M, tol=1e-3, rng=0)
+    assert "everything is read" in seen.history[-1]
+
+
+def test_a_symmetric_matrix_is_read_by_columns():
+    x = np.linspace(0, 1, 400)
+    M = 1 / (1 + 30 * np.abs(x[:, None] - x) ** 2)
+    seen = acquire(M, tol=1e-4, symmetric=True, rng=0)
+    np.testing.assert_array_equal(np.sort(seen.row_index), np.sort(seen.column_index))
+    assert np.linalg.norm(M - approximate(seen).to_array()) < 1e-4 * np.linalg.norm(M)
+
+
+def test_a_zero_matrix_is_known_at_the_first_look():
+    seen = acquire(np.zeros((50, 40)), tol=1e-6, rng=0)
+    assert seen.n_rows == 0
+    assert "stopped at the tolerance" in seen.history[-1]
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e150])
+def test_units_do_not_matter(scale):
+    x = np.linspace(0, 1, 300)
+    M = 1 / (1 + np.abs(x[:, None] - x) ** 2)
+    small, large = (acquire(M * s, tol=1e-5, rng=0) for s in (1.0, scale))
+    np.testing.assert_array_equal(small.row_index, large.row_index)
+
+
+def test_entries_of_earlier_looks_are_no_evidence():
+    source, _ = kernel(KERNELS["gaussian"][0])
+    seen = acquire(source, tol=1e-3, rng=0)
+    assert seen.evidence.any()
+    assert not seen.evidence.all()
+    certificate = curplus.certify(approximate(seen), seen)
+    assert certificate.relative_error < 1e-3
