@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curplus.evaluation.effective_sample import check_tails, effective_sample_size, tail_index
+from curplus.evaluation.effective_sample import Tail, check_tails, effective_sample_size, tail_of
 
-BENIGN = 5.0  # a tail index that refuses nothing
+BENIGN = Tail(5.0, 1.0)  # it refuses nothing
 
 
 @given(st.integers(1, 50), st.floats(1e-150, 1e150))
@@ -25,37 +25,68 @@ def test_one_giant_square_shares_with_nobody():
 @pytest.mark.parametrize("power", [1.5, 3.0, 6.0])
 def test_the_tail_index_of_a_power_law_is_its_power(rng, power):
     squares = 1 + rng.pareto(power, 50_000)
-    assert tail_index(squares) == pytest.approx(power, rel=0.25)
+    assert tail_of(squares).power == pytest.approx(power, rel=0.25)
+
+
+@pytest.mark.parametrize(
+    ("draw", "lightness"),
+    [
+        (lambda rng, size: rng.standard_normal(size), 1.0),
+        (lambda rng, size: rng.laplace(size=size), 0.5),
+        (lambda rng, size: rng.exponential(size=size) ** 2, 0.25),
+    ],
+    ids=["Gaussian", "Laplace", "squared exponential"],
+)
+@pytest.mark.parametrize("size", [2000, 20_000, 200_000])
+def test_the_lightness_of_a_tail_is_its_exponent_at_every_depth(rng, draw, lightness, size):
+    assert tail_of(draw(rng, size) ** 2).lightness == pytest.approx(lightness, rel=0.3)
+
+
+@pytest.mark.parametrize(
+    ("tail", "heavy", "stretch"),
+    [
+        (Tail(3.0, 1.0), False, 1.0),
+        (Tail(2.0, 0.5), False, 1.375),
+        (Tail(2.6, 0.3), False, 1.75),
+        (Tail(1.9, 0.3), True, 1.75),
+    ],
+)
+def test_a_heavy_tail_is_refused_and_a_doubtful_one_moves_the_upper_end(tail, heavy, stretch):
+    assert tail.is_heavy() is heavy
+    assert tail.stretch == pytest.approx(stretch)
 
 
 def test_witnesses_smaller_than_the_tail_do_not_speak_of_it(rng):
     squares = rng.exponential(size=2000)
-    assert tail_index(squares, np.full(100_000, 1e-3)) == tail_index(squares)
-    assert tail_index(squares, 1 + rng.pareto(0.8, 2000)) < tail_index(squares)
+    assert tail_of(squares, np.full(100_000, 1e-3)) == tail_of(squares)
+    assert tail_of(squares, 1 + rng.pareto(0.8, 2000)).power < tail_of(squares).power
 
 
 def test_no_tail_falls_off_at_once():
-    assert tail_index(np.ones(50)) == math.inf
-    assert tail_index(np.zeros(50)) == math.inf
+    assert tail_of(np.ones(50)) == Tail(math.inf, math.inf)
+    assert tail_of(np.zeros(50)) == Tail(math.inf, math.inf)
 
 
 def test_a_fair_average_is_trusted():
     shared, reason = check_tails(
-        np.ones(200), {"sampled rows": np.ones(500)}, "held-out entries", count=200, index=BENIGN
+        np.ones(200), {"sampled rows": np.ones(500)}, "held-out entries", count=200, tail=BENIGN
     )
     assert (shared, reason) == (pytest.approx(200), "")
 
 
 @pytest.mark.parametrize(
-    ("squares", "witness", "index", "message"),
+    ("squares", "witness", "tail", "message"),
     [
         (np.ones(40), np.ones(9), BENIGN, "too few of the held-out entries: 40 in effect, and it takes 100"),
         (np.ones(200), np.append(np.ones(99), 50.0), BENIGN, "judged by the sampled rows, 8 in effect"),
-        (np.ones(200), np.ones(9), 1.7, r"fall off so slowly \(index 1.70, below 2.5\)"),
+        (np.ones(200), np.ones(9), Tail(1.7, 0.3999), r"fall off so slowly \(lightness 0.39, and it takes 0.4\)"),
+        (np.append(np.ones(99), 0.5), np.ones(9), BENIGN, "99 in effect, and it takes 100"),
         (np.zeros(200), np.ones(9), BENIGN, "all errors of the 200 held-out entries are zero"),
         (np.full(200, 1e-160), np.ones(9), BENIGN, "judged by the sampled rows, 0 in effect"),
     ],
 )
-def test_a_refusal_names_its_reason(squares, witness, index, message):
-    _, reason = check_tails(squares, {"sampled rows": witness}, "held-out entries", count=len(squares), index=index)
+def test_a_refusal_names_its_reason(squares, witness, tail, message):
+    assert not check_tails(np.ones(200), {}, "held-out entries", count=200, tail=Tail(2.0, 0.46))[1]
+    assert check_tails(np.ones(200), {}, "held-out entries", count=200, tail=Tail(2.0, 0.44))[1]
+    _, reason = check_tails(squares, {"sampled rows": witness}, "held-out entries", count=len(squares), tail=tail)
     assert re.search(message, reason), reason

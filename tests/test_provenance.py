@@ -98,7 +98,7 @@ def test_cur_plus_can_be_certified_by_entries_it_held_out(noisy):
     expected = curplus.cur_plus(seen.subset(entries=kept), 4)
     np.testing.assert_array_equal(approx.core.Z, expected.core.Z)
     certificate = curplus.certify(approx, seen)
-    assert certificate.evidence == "held-out entries"
+    assert certificate.evidence == "cross-fitted entries"
     low, high = certificate.interval
     assert low < np.linalg.norm(M - approx.to_array()) < high
 
@@ -190,7 +190,7 @@ def test_an_unknown_method_loads_without_the_power_to_fit_again(noisy, tmp_path)
 
     _, seen = noisy
     approx = Mine(4).fit(seen)
-    assert curplus.certify(approx, seen).evidence == "left-out rows"
+    assert curplus.certify(approx, seen).evidence == "cross-fitted entries"
     approx.save(tmp_path / "approx.npz")
     back = curplus.load(tmp_path / "approx.npz")
     np.testing.assert_array_equal(back.to_array(), approx.to_array())

@@ -11,7 +11,8 @@ from ..factorization.report import facts_as_html, facts_as_text
 
 __all__ = ["Certificate"]
 
-HELD_OUT, LEFT_OUT, ALL_READ, NO_EVIDENCE = "held-out entries", "left-out rows", "everything was read", "none"
+HELD_OUT, CROSS_FITTED, LEFT_OUT = "held-out entries", "cross-fitted entries", "left-out rows"
+ALL_READ, NO_EVIDENCE = "everything was read", "none"
 DIAGONAL = "the diagonal"  # of a PSD matrix: it tells the trace of the error, and that bounds the error
 
 
@@ -24,31 +25,57 @@ class Certificate:
     interval: tuple[float, float] | None  # for || E ||, at ``level``; None where it is refused
     level: float
     reason: str  # why the interval is refused; empty otherwise
-    evidence: str  # "held-out entries", "left-out rows", "everything was read", "the diagonal", or "none"
+    evidence: str  # "held-out entries", "cross-fitted entries", "left-out rows", "the diagonal", ...
     lower_bound: float  # exact: the error at the positions that were read
     spectral_lower_bound: float  # exact: the larger spectral norm of E on the sampled rows and on the columns
     spectral_estimate: float  # of || E ||_2, from left-out rows; an estimate, not a bound; nan without them
     entries_to_halve: int | None  # how many more entries would halve the interval
     errors: FloatArray  # the magnitudes that the estimate rests on: of entries, or norms of rows
     detection_limit: float  # large errors at a smaller share of all positions may not have been met anywhere
+    cell_error: float = math.nan  # root mean square error of the cells that were not read
+    cell_interval: tuple[float, float] | None = None  # for it, at ``level``
+    mean_cell_error: float = math.nan  # root mean square error of all cells
+    spread: float = math.nan  # standard deviation of the values of M around their mean, estimated
+    means_error: float = math.nan  # root mean square error of row and column means where cells were not read
     trace: float = math.nan  # of E, exact, where M is PSD and its diagonal is known; ``error`` is then this upper bound
 
     @property
     def verdict(self) -> str:
         """The certificate in one sentence."""
+        if self.evidence == ALL_READ:
+            return f"everything was read, so the error is known: {self.error:.4g}{self._share}"
         if math.isnan(self.error):
             return f"nothing can be said of the error but that it is at least {self.lower_bound:.4g}: {self.reason}"
         if self.evidence == DIAGONAL:
             return self._by_trace()
-        share = "" if math.isnan(self.relative_error) else f", {self.relative_error:.2%} of the matrix"
-        size = f"the error is about {self.error:.4g}{share}"
         if self.interval is None:
-            return f"{size}, and at least {self.lower_bound:.4g}; no interval: {self.reason}"
+            return (
+                f"no interval for the error: {self.reason}; where the matrix was read, it is {self.lower_bound:.4g}; "
+                f"in all, {self.error:.4g} is to be taken as a lower bound, since larger errors may not have been met"
+            )
         low, high = self.interval
-        return f"{size}, with {self.level:.0%} confidence between {low:.4g} and {high:.4g}"
+        return (
+            f"the error is about {self.error:.4g}{self._share}, with {100 * self.level:g}% confidence between "
+            f"{low:.4g} and {high:.4g}"
+        )
+
+    @property
+    def _share(self) -> str:
+        return "" if math.isnan(self.relative_error) else f", {_percent(self.relative_error)} of the matrix"
+
+    @property
+    def cells(self) -> str:
+        """The error of a cell that was not read, in the units of the matrix; empty where it is not known."""
+        if math.isnan(self.cell_error) or not self.spread > 0:
+            return ""
+        share = f"{_percent(self.cell_error / self.spread)} of the spread"
+        if self.interval is None or self.cell_interval is None:
+            return f"at least {self.cell_error:.4g}, {share}"
+        low, high = self.cell_interval
+        return f"{self.cell_error:.4g} ({low:.4g} to {high:.4g}), {share}"
 
     def _by_trace(self) -> str:
-        share = "" if math.isnan(self.relative_error) else f", {self.relative_error:.2%} of that of the matrix"
+        share = "" if math.isnan(self.relative_error) else f", {_percent(self.relative_error)} of that of the matrix"
         return (
             f"the trace of the error is {self.trace:.4g}{share}, known from the diagonal, so that for a PSD matrix "
             f"the error is between {self.lower_bound:.4g} and {self.error:.4g}"
@@ -60,13 +87,18 @@ class Certificate:
         given = self.interval is not None and self.evidence != DIAGONAL
         one_in = f"{1 / self.detection_limit:,.0f}" if self.detection_limit else "0"
         unseen = f"large errors at fewer than 1 in {one_in} places, or in rows and columns none of which was read"
+        of_all = self.mean_cell_error if given else math.nan
         return (
             Fact("verdict", self.verdict),
+            Fact("cell_error", self.cells or None, "a cell that was not read is off by"),
+            Fact("means_error", self.means_error, "row and column means would be off by"),
+            Fact("mean_cell_error", of_all, "mean over all cells", "(root mean square)"),
+            Fact("spread", self.spread, "spread of the matrix", "(standard deviation)"),
             Fact("evidence", self.evidence, unit=f"({len(self.errors)} errors)" if len(self.errors) else ""),
             Fact("lower_bound", self.lower_bound),
             Fact("spectral_lower_bound", self.spectral_lower_bound, "spectral norm, at least"),
             Fact("spectral_estimate", self.spectral_estimate, "spectral norm, about"),
-            Fact("cannot_see", unseen if given else None),
+            Fact("cannot_see", unseen if given and self.evidence != ALL_READ else None),
             Fact("entries_to_halve", self.entries_to_halve, "to halve the interval", "more entries"),
         )
 
@@ -75,3 +107,8 @@ class Certificate:
 
     def _repr_html_(self) -> str:
         return facts_as_html("Certificate", self.facts)
+
+
+def _percent(share: float) -> str:
+    """A share in percent, with three digits however small it is."""
+    return f"{share:.0%}" if share >= 10 else f"{100 * share:.3g}%"

@@ -96,7 +96,7 @@ def _fits(method: Any, sample: Observation, fold: IndexVector, folds: int) -> tu
 def _by_own_entries(approximation: Factorization, observation: Observation, why: str) -> CrossFit:
     """The entries that the approximation did not use, as the only fold."""
     held = Residual(approximation, observation).held_out()
-    held = held[~_steering(observation)[held]]
+    held = held[~observation.steering[held]]
     if len(held) < FEWEST:
         return _nothing(observation, f"{why}, and its fit left out only {len(held)} entries")
     fold = np.full(observation.n_entries, -1)
@@ -115,7 +115,7 @@ def _drawn_folds(sample: Observation, folds: int) -> IndexVector:
     Records of one position stay together where each position is drawn once. Independent draws may meet a position
     again, and what is known of it from the other draws is then part of what is predicted.
     """
-    free = sample.outside & ~_steering(sample)
+    free = sample.outside & ~sample.steering
     rng = np.random.default_rng(0)
     if sample.probabilities is not None:
         draw = rng.permutation(sample.n_entries) % folds
@@ -131,15 +131,6 @@ def _counted(sample: Observation, which: IndexVector) -> IndexVector:
     if sample.probabilities is not None or not sample.entries.has_repeats:
         return which
     return which[sample.entries.take(which).unique()]
-
-
-def _steering(sample: Observation) -> Any:
-    """Records at positions that took part in choosing rows or columns: they are no evidence, shape (n_entries,)."""
-    evidence = getattr(sample, "evidence", None)
-    if evidence is None:
-        return np.zeros(sample.n_entries, dtype=bool)
-    place = sample.entries.flat_index
-    return np.isin(place, place[~evidence])
 
 
 def table_as_entries(observation: Observation) -> Observation:

@@ -7,15 +7,24 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import numpy as np
+import scipy.special
 
 from .._arrays import array_namespace, is_numpy_array, to_numpy
 from .._typing import FloatArray, Vector
 
-__all__ = ["MIN_EFFECTIVE_SIZE", "Squares", "check_tails", "effective_sample_size", "tail_index"]
+__all__ = ["MIN_EFFECTIVE_SIZE", "Squares", "Tail", "check_tails", "effective_sample_size", "tail_of"]
 
-MIN_EFFECTIVE_SIZE = {"held-out entries": 100, "left-out rows": 50}  # of an average that is given an interval
-MIN_TAIL_INDEX = 2.5  # least power with which the largest squares must fall off: 2 makes a variance, the rest is safety
-N_LARGEST = 100  # how many of them show it
+MIN_EFFECTIVE_SIZE = {  # of an average that is given an interval
+    "held-out entries": 100,
+    "cross-fitted entries": 100,
+    "left-out rows": 50,
+}
+MIN_TAIL_POWER = 2.5  # squares that fall off with this power have a variance, with room for chance
+MIN_LIGHTNESS = 0.4  # squares of errors with exponential tails have 0.5, and those of Student's t(4) about 0.4
+MIN_LIGHTNESS_ALONE = 0.45  # where there are no reference errors to show what a sample has missed
+LIGHT = 0.6  # from here on, chance misses too little to matter
+STRETCH = 0.75  # of the upper end at the least lightness: what is missed makes the estimate too small
+N_LARGEST = 100  # how many of the largest squares show how they fall off
 LARGEST_SQUARE = 1e100  # a squared error that is as bad as any larger one
 
 
@@ -38,13 +47,35 @@ class Squares(NamedTuple):
         return cls(number, total / max(number, 1), top)
 
 
+class Tail(NamedTuple):
+    r"""How fast the largest squares fall off.
+
+    Hill's index of a power law is the same at every depth; that of lighter tails grows with it. The lightness c is the
+    exponent of a tail :math:`\exp(-x^c)` with that index at that depth: 1 for squares of Gaussian errors, 1/2 for those
+    of errors with exponential tails, and less the deeper one looks for power laws.
+    """
+
+    power: float  # Hill's index
+    lightness: float
+
+    def is_heavy(self, least: float = MIN_LIGHTNESS) -> bool:
+        """Whether those not drawn may hold more than all that were."""
+        return self.power < MIN_TAIL_POWER and self.lightness < least
+
+    @property
+    def stretch(self) -> float:
+        """By how much the upper end of an interval is moved further out."""
+        lack = (LIGHT - self.lightness) / (LIGHT - MIN_LIGHTNESS)
+        return 1 + STRETCH * min(max(lack, 0.0), 1.0)
+
+
 def check_tails(
-    squares: FloatArray, reference_errors: Mapping[str, Vector | Squares], evidence: str, *, count: float, index: float
+    squares: FloatArray, reference_errors: Mapping[str, Vector | Squares], evidence: str, *, count: float, tail: Tail
 ) -> tuple[float, str]:
     """The effective sample size of ``squares``, and why their average cannot be trusted; empty where it can.
 
     ``reference_errors`` are squares of the same kind at other positions, ``count`` is the number of squares if all had
-    the same chance, ``index`` the power with which the largest squared errors fall off.
+    the same chance, ``tail`` how the largest squared errors fall off.
     """
     mean = float(np.mean(squares))
     if mean == 0:
@@ -59,15 +90,22 @@ def check_tails(
     }
     judge = min(sizes, key=lambda where: sizes[where])
     size, least = sizes[judge], MIN_EFFECTIVE_SIZE[evidence]
+    lightness = MIN_LIGHTNESS if len(sizes) > 1 else MIN_LIGHTNESS_ALONE
     reason = ""
     if size < least:
-        reason = f"the error rests on too few of the {evidence}: {judge}{size:.0f} in effect, and it takes {least}"
-    elif index < MIN_TAIL_INDEX:
+        shown = min(round(size), least - 1)
+        reason = f"the error rests on too few of the {evidence}: {judge}{shown} in effect, and it takes {least}"
+    elif tail.is_heavy(lightness):
         reason = (
-            f"the largest squared errors fall off so slowly (index {index:.2f}, below {MIN_TAIL_INDEX:g}) that those "
-            "not drawn may hold more than all that were"
+            f"the largest squared errors fall off so slowly (lightness {_rounded_down(tail.lightness)}, and it takes "
+            f"{lightness:g}) that those not drawn may hold more than all that were"
         )
     return size, reason
+
+
+def _rounded_down(x: float) -> str:
+    """Two digits, so that a number below a bar reads so."""
+    return f"{math.floor(100 * x) / 100:.2f}"
 
 
 def _squares(x: Vector | Squares) -> Squares:
@@ -88,17 +126,27 @@ def effective_sample_size(squares: FloatArray) -> float:
     return 1 / max(float(np.sum(shares**2)), np.finfo(float).tiny)
 
 
-def tail_index(squares: Vector, *reference_errors: Vector | Squares) -> float:
-    """Hill's estimate of the power with which the largest squares fall off.
+def tail_of(squares: Vector, *reference_errors: Vector | Squares) -> Tail:
+    """How the largest squares fall off, by Hill's estimate of the power.
 
-    They are the largest of those beyond the upper twentieth of ``squares``: smaller reference errors add nothing.
+    They are the largest of those beyond the upper twentieth of ``squares``: smaller reference errors add nothing. Their
+    depth is the share of ``squares`` among which they are found.
     """
     size = squares.shape[0]
     threshold = _order_statistic(squares, max(size - max(10, size // 20) - 1, 0))
     top = np.sort(np.concatenate([_largest_above(x, threshold) for x in (squares, *reference_errors)]))
     top = top[-N_LARGEST - 1 :]
     excess = np.log(top[top > 0] / np.min(top[top > 0], initial=math.inf))
-    return (len(excess) - 1) / float(np.sum(excess)) if np.any(excess > 0) else math.inf
+    if not np.any(excess > 0):
+        return Tail(math.inf, math.inf)
+    power = (len(excess) - 1) / float(np.sum(excess))
+    beyond = max(_n_from(squares, float(top[0])) - 1, 1)
+    depth = math.log(max(size / beyond, math.e))
+    return Tail(power, power * float(scipy.special.exp1(depth)) * math.exp(depth))
+
+
+def _n_from(x: Vector, least: float) -> int:
+    return int(array_namespace(x).count_nonzero(x >= least))
 
 
 def _order_statistic(x: Vector, place: int) -> float:

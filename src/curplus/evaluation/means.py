@@ -19,7 +19,7 @@ from ..exceptions import InvalidArgumentError
 from ..factorization import Factorization
 from ..observation import Observation
 from .cross_fit import FEWEST, CrossFit, check_arguments, cross_fit, one_noise
-from .effective_sample import effective_sample_size, tail_index
+from .effective_sample import effective_sample_size, tail_of
 from .mean_estimates import MeanEstimates
 from .row_means import RowMeans, with_entries, without_entries
 from .row_sums import deviations, known_part
@@ -143,7 +143,7 @@ def _why_not(found: CrossFit) -> str:
         squares = found.chances * found.residuals**2
     if not np.any(squares):
         return ""
-    size, index = effective_sample_size(squares), tail_index(squares)
+    size, index = effective_sample_size(squares), tail_of(squares).power
     if size < MIN_EFFECTIVE_SIZE:
         return f"a few of the errors decide: {size:.0f} of {len(squares)} in effect, and it takes {MIN_EFFECTIVE_SIZE}"
     if index < MIN_TAIL_INDEX:

@@ -103,25 +103,35 @@ class Residual:
                 float(x.sum(axis=1) @ self.unread_row[part]) for part, x in self._blocks_of_column_squares()
             )
             return float(np.sum(self.row_errors**2)) + on_columns
-        return self._cross_sum(self.row_errors, self.column_errors)
+        return self._cross_sum(self.row_errors**2, self.column_errors**2)
 
-    @cached_property
-    def known_matrix(self) -> float:
-        """Sum of squares of the matrix there."""
+    def _known_power(self, power: int) -> float:
+        """Sum of a power of the values there."""
         o = self.observation
         rows, columns = float64(o.rows) / self.unit, float64(o.columns) / self.unit
-        return self._cross_sum(zero_at_gaps(rows, o.known_rows), zero_at_gaps(columns, o.known_columns))
+        return self._cross_sum(
+            zero_at_gaps(rows, o.known_rows) ** power, zero_at_gaps(columns, o.known_columns) ** power
+        )
+
+    def mean_power(self, power: int) -> float:
+        """Estimate of the mean of a power of all values: outside rows and columns, from the entries there if any."""
+        o, steering, size = self.observation, self.steering(), math.prod(self.observation.shape)
+        where = np.flatnonzero(o.outside & ~o.steering)
+        known = self._known_power(power)
+        if len(where):
+            known += float(np.sum(self._values(steering) ** power))
+            mean = float(np.average(self._values(where) ** power, weights=o.entries.importance_weights[where]))
+            return (known + (self.n_rest - len(steering)) * mean) / size
+        n_read = size - self.n_rest
+        return known / n_read if n_read else math.nan
 
     def matrix_norm(self) -> float:
-        """Estimate of the norm of the matrix, in units: outside rows and columns, from the entries there if any."""
-        o, steering = self.observation, self.steering()
-        where = np.flatnonzero(o.outside & ~o.steering)
-        if len(where):
-            known = self.known_matrix + float(np.sum(self._values(steering) ** 2))
-            mean = float(np.average(self._values(where) ** 2, weights=o.entries.importance_weights[where]))
-            return math.sqrt(known + (self.n_rest - len(steering)) * mean)
-        n_read = math.prod(o.shape) - self.n_rest
-        return math.sqrt(self.known_matrix * math.prod(o.shape) / n_read) if n_read else math.nan
+        """Estimate of the norm of the matrix, in units."""
+        return math.sqrt(self.mean_power(2) * math.prod(self.observation.shape))
+
+    def matrix_spread(self) -> float:
+        """Estimate of the standard deviation of all values around their mean, in units."""
+        return math.sqrt(max(self.mean_power(2) - self.mean_power(1) ** 2, 0.0))
 
     @cached_property
     def spectral_norm(self) -> float:
@@ -133,7 +143,10 @@ class Residual:
     def squares_at(self, which: IndexVector) -> FloatArray:
         """Squared errors at some of the scattered entries, on the host."""
         o = self.observation
-        guess = to_numpy(self.approximation.entries(o.i[which], o.j[which]))
+        return self.squares_of(which, to_numpy(self.approximation.entries(o.i[which], o.j[which])))
+
+    def squares_of(self, which: IndexVector, guess: FloatArray) -> FloatArray:
+        """Squared errors of some other prediction there."""
         squares: FloatArray = (self._values(which) - guess / self.unit) ** 2
         return squares
 
@@ -143,8 +156,11 @@ class Residual:
         Those that took part in choosing what was read are not among them.
         """
         o, held = self.observation, self.approximation.held_out
-        held = held[(o.outside & ~o.steering)[held]]
-        return held if o.probabilities is not None else self.once(held)
+        return self.counted(held[(o.outside & ~o.steering)[held]])
+
+    def counted(self, which: IndexVector) -> IndexVector:
+        """Some records, each position once if all were as likely."""
+        return which if self.observation.probabilities is not None else self.once(which)
 
     def steering(self) -> IndexVector:
         """Records outside the rows and columns that took part in choosing what was read; each position once."""
@@ -179,10 +195,10 @@ class Residual:
         return values
 
     def _cross_sum(self, rows: Matrix, columns: Matrix) -> float:
-        """Sum of squares on rows and columns, those where they intersect once."""
+        """Sum over rows and columns, those where they intersect once."""
         xp = array_namespace(rows)
-        by_row = xp.sum(columns**2, axis=1)
-        return float(xp.sum(rows**2)) + float(xp.sum(xp.where(self.unread_row, by_row, xp.zeros_like(by_row))))
+        by_row = xp.sum(columns, axis=1)
+        return float(xp.sum(rows)) + float(xp.sum(xp.where(self.unread_row, by_row, xp.zeros_like(by_row))))
 
 
 def spectral_norm(x: Matrix) -> float:

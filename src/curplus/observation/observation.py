@@ -312,6 +312,27 @@ class Observation(FromTable, Fillable):
         """The same observation with other values in its columns and rows, all of them known."""
         return self._replaced(columns=columns, rows=rows, gaps=False)
 
+    def with_design(
+        self, *, columns: str | None = None, rows: str | None = None, entries: str | None = None
+    ) -> Observation:
+        """The same observation, of which you say how a part was chosen: it cannot be seen from what was read.
+
+        Parameters
+        ----------
+        columns, rows, entries : {"uniform", "given", "adaptive"}, optional
+            How each part was chosen; left out, as it was.
+
+        Examples
+        --------
+        >>> import numpy as np, curplus
+        >>> seen = curplus.Observation(shape=(9, 9), i=[0, 5, 8], j=[3, 3, 7], values=[1.0, 2.0, 3.0])
+        >>> seen.design.entries, seen.with_design(entries="uniform").design.entries
+        ('given', 'uniform')
+        """
+        said = {"columns": columns, "rows": rows, "entries": entries}
+        words = (getattr(self.design, name) if word is None else word for name, word in said.items())
+        return self._replaced(design=check_design(tuple(words)).of(self.counts))
+
     def divide(self, unit: float) -> Observation:
         """The same observation in other units."""
         if unit == 1:

@@ -9,7 +9,7 @@ about every row and column, refine it; a refinement is kept only if entries that
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -123,6 +123,7 @@ class CrossApproximation:
     rank: int | None = None
     offsets: str | bool = "auto"
     form: str = "free"
+    refine: bool | None = field(default=None, repr=False, compare=False)  # None: if entries ask for it
     sees_whole_matrix: ClassVar[bool] = False
 
     def fit(self, observation: Observation, *, rng: RandomState = 0) -> Factorization:
@@ -151,14 +152,15 @@ class CrossApproximation:
     def _fit(self, observation: Observation, form: str, rng: RandomState) -> Factorization:
         if observation.n_rows and not observation.n_columns:
             turned = self._fit(observation.T, form, rng).T
-            return replace(turned, provenance=replace(turned.provenance, method=replace(self, rank=turned.rank)))
+            method = replace(turned.provenance.method.method, rank=turned.rank)
+            return replace(turned, provenance=replace(turned.provenance, method=method))
         unit = harmless_unit(observation.magnitude, observation.values, power=4)  # squares of squares are summed up
         parts = split_sample(observation.divide(unit), HOLDOUT, random_generator(rng), at_most=MOST_CHECKED)
         sample, use, check = parts
         if sample.has_gaps and not _is_table(sample):
             sample = filled_lines(sample)
         start = self._start(sample, use, check)
-        refinement = refined(start, sample, use, check)
+        refinement = refined(start, sample, use, check, self.refine)
         answer, rank = refinement.approximation, start.rank
         if self.rank is None:
             rank = chosen_rank(sample, self.offsets, start, answer, check if refinement.is_kept else use)
@@ -173,7 +175,7 @@ class CrossApproximation:
         report = fit_report(answer, rank, start, refinement, verdict)
         report = report if span is None else FitReport((*report.facts, *span.facts))
         model = _model(answer, sample, start, held_out)
-        method = replace(self, rank=max(answer.rank, 1))
+        method = replace(self, rank=max(answer.rank, 1), refine=refinement.is_kept)
         scaled = None if model is None else model.scale(unit)
         provenance = Provenance(method, held_out, observation.fingerprint, report, scaled)
         return _finished(answer, observation, unit, provenance)

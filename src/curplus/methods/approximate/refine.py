@@ -43,8 +43,10 @@ class Refinement(NamedTuple):
         return bool(self.by)
 
 
-def refined(begin: Start, sample: Observation, use: IndexVector, check: IndexVector) -> Refinement:
-    """The refined approximation, or the start.
+def refined(
+    begin: Start, sample: Observation, use: IndexVector, check: IndexVector, wanted: bool | None = None
+) -> Refinement:
+    """The refined approximation, or the start; which of them may be said before (``wanted``).
 
     Several ranks are tried: as many directions as the entries have values for, around zero, and fewer, around the
     offsets. With sampled rows and columns and enough entries, so is a factor model of all values, and its mean with
@@ -53,19 +55,22 @@ def refined(begin: Start, sample: Observation, use: IndexVector, check: IndexVec
     """
     start = begin.approximation
     supported = min(start.rank, 2 * len(use) // sum(sample.shape))
-    if not start.rank or supported < min(start.rank, 2) or len(check) < FEWEST or begin.is_exact:
+    too_few = supported < min(start.rank, 2) or len(check) < FEWEST
+    if wanted is False or not start.rank or too_few or begin.is_exact:
         return Refinement(start)
     at, weights = sample.entries.take(check), sample.entries.fit_weights[check]
     before = squared_errors(start, at)
     z, kept = [], []
     least = _estimated_error(start, sample, float(np.average(before, weights=weights)))
+    if wanted:
+        least = math.inf
     has_lines = bool(sample.n_columns and sample.n_rows)
     for by, candidate in _candidates(begin, sample, supported, use, check):
         for with_lines in (False, True) if has_lines else (False,):
             answer = _with_lines(candidate, sample, start) if with_lines else candidate
             after = squared_errors(answer, at)
             z.append(standard_errors(before, after, weights))
-            if z[-1] > (KEPT_MEAN if by == MEAN else KEPT):
+            if wanted or z[-1] > (KEPT_MEAN if by == MEAN else KEPT):
                 total = _estimated_error(answer, sample, float(np.average(after, weights=weights)))
                 kept += [_Kept(Refinement(answer, z[-1], by), candidate.rank, total, after)] if total < least else []
             if not z[-1] > 0:  # what was read would not help

@@ -1,8 +1,9 @@
 """What can be said of an approximation before anybody asks for a certificate, and no more than that.
 
 Values that the fit did not use are compared with three guesses: zero, the means of rows and columns, and the
-approximation. As in :func:`curplus.certify`, nothing is said where a few values decide the average, judged by those
-values and by the errors on everything that was read.
+approximation. The rules are those of :func:`curplus.certify`: nothing is said where a few values decide the average,
+judged by those values and by the errors on the sampled rows and columns. The values are those set aside, so a verdict
+says less than a certificate, which holds all entries out in turn, and never more.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ import numpy as np
 
 from ..._arrays import to_numpy
 from ..._typing import FloatArray, IndexVector, Vector
+from ...evaluation.by_entries import errors_on_lines
 from ...evaluation.certificate import HELD_OUT
-from ...evaluation.effective_sample import Squares, check_tails, effective_sample_size, tail_index
+from ...evaluation.effective_sample import Squares, check_tails, effective_sample_size, tail_of
 from ...evaluation.residual import Residual
 from ...factorization import Factorization
 from ...observation import Observation
@@ -58,7 +60,7 @@ def _sentence(against_zero: float, against_means: float, doubt: str, count: int)
     if against_zero <= KEPT:
         return f"there is no evidence that it is better than zero {judges}"
     if doubt:
-        return f"better than zero {judges}, but how good it is cannot be told: {doubt}"
+        return f"better than zero {judges}, but they do not tell how good it is: {doubt} (certify asks all entries)"
     if against_means > KEPT:
         return f"better than means of rows and columns {judges}, by {against_means:.1f} standard errors"
     return (
@@ -88,9 +90,9 @@ def _doubt(squares: FloatArray, weights: FloatArray, residual: Residual | None) 
     """Why an average of these squares cannot be trusted; empty where it can."""
     references: dict[str, Vector | Squares] = {}
     if residual is not None:
-        references = {"sampled rows": residual.row_squares, "sampled columns": residual.column_squares}
+        references = errors_on_lines(residual)
         squares = squares / residual.unit**2
     if not np.any(squares):
         return ""
-    index = tail_index(squares, *references.values())
-    return check_tails(squares, references, HELD_OUT, count=effective_sample_size(weights), index=index)[1]
+    tail = tail_of(squares, *references.values())
+    return check_tails(squares, references, HELD_OUT, count=effective_sample_size(weights), tail=tail)[1]

@@ -1,0 +1,207 @@
+"""Where few entries are held out, every one of them is held out once."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import curplus
+from curplus.evaluation.baseline import means_at
+from curplus.evaluation.folds import FOLDS, cross_predictions
+from curplus.factorization import Provenance
+from curplus.observation import SamplePlan, SamplingDesign
+
+NONE = np.empty(0, dtype=np.int64)
+
+
+def noisy(shape=(120, 90), rank=2, noise=0.3, seed=0):
+    rng = np.random.default_rng(seed)
+    signal = rng.standard_normal((shape[0], rank)) @ rng.standard_normal((rank, shape[1]))
+    return signal + noise * rng.standard_normal(shape)
+
+
+@pytest.fixture(scope="module")
+def crossed():
+    """A matrix, what was read of it, and an approximation whose fit used all entries."""
+    M = noisy()
+    seen = curplus.observe(M, n_columns=6, n_rows=6, n_entries=900, rng=0)
+    return M, seen, curplus.cur_plus(seen, 2)
+
+
+def test_every_entry_outside_is_predicted_by_a_fit_that_did_not_have_it(crossed):
+    _, seen, approx = crossed
+    records, predicted = cross_predictions(approx.provenance.method, seen)
+    np.testing.assert_array_equal(records, np.flatnonzero(seen.outside))
+    fold = np.random.default_rng(0).permutation(len(records)) % FOLDS
+    order = np.argsort(np.argsort(seen.entries.flat_index[records]))  # folds are dealt to positions in their order
+    for k in range(FOLDS):
+        out = records[fold[order] == k]
+        kept = np.setdiff1d(np.arange(seen.n_entries), out)
+        refit = curplus.cur_plus(seen.subset(entries=kept, design=seen.design), 2)
+        np.testing.assert_allclose(predicted[fold[order] == k], refit.entries(seen.i[out], seen.j[out]))
+
+
+def test_the_certificate_rests_on_all_entries_and_the_error_is_known_where_they_are(crossed):
+    M, seen, approx = crossed
+    certificate = curplus.certify(approx, seen)
+    assert certificate.evidence == "cross-fitted entries"
+    assert len(certificate.errors) == np.count_nonzero(seen.outside)
+    E, read = M - approx.to_array(), np.zeros(M.shape, dtype=bool)
+    read[seen.row_index], read[:, seen.column_index], read[seen.i, seen.j] = True, True, True
+    assert certificate.lower_bound == pytest.approx(np.linalg.norm(E[read]))
+    rest = certificate.error**2 - certificate.lower_bound**2
+    records, predicted = cross_predictions(approx.provenance.method, seen)
+    squares = (seen.values[records] - predicted) ** 2
+    own = approx.entries(seen.i[records], seen.j[records])
+    excess = np.mean((predicted - own) ** 2) / 3
+    assert rest == pytest.approx(np.sum(~read) * (np.mean(squares) - excess))
+    low, high = certificate.interval
+    assert low <= np.linalg.norm(E) <= high
+
+
+@pytest.mark.parametrize("method", ["none", "whole matrix"])
+def test_what_cannot_be_made_again_is_judged_by_what_it_held_out(crossed, method):
+    M, seen, approx = crossed
+    if method == "none":
+        approx = dataclasses.replace(approx, provenance=Provenance(held_out=np.arange(400)))
+    else:
+        approx = curplus.cur_full(M, seen, 2)
+    assert curplus.certify(approx, seen).evidence == "held-out entries"
+
+
+def test_enough_held_out_entries_are_enough():
+    M = noisy((200, 150))
+    seen = curplus.observe(M, n_columns=5, n_rows=5, n_entries=5000, rng=0)
+    assert curplus.certify(curplus.cur_plus(seen, 2, holdout=0.5), seen).evidence == "held-out entries"
+    assert curplus.certify(curplus.cur_plus(seen, 2, holdout=0.2), seen).evidence == "cross-fitted entries"
+
+
+def test_a_fit_that_needs_all_its_entries_is_not_made_again():
+    seen = curplus.observe(noisy(), n_columns=4, n_rows=4, n_entries=20, rng=0)
+    certificate = curplus.certify(curplus.cur_plus(seen, 4, solver=curplus.solvers.MinimumNorm()), seen)
+    assert certificate.interval is None
+
+
+def test_a_refit_keeps_the_choices_that_were_made():
+    M = noisy((150, 120), noise=0.1)
+    seen = curplus.observe(M, n_columns=5, n_rows=5, n_entries=4000, rng=0)
+    approx = curplus.approximate(seen)
+    method = approx.provenance.method
+    assert (method.rank, method.refine) == (approx.rank, approx.report.refined)
+    assert approx.report.refined
+    few = seen.subset(entries=np.arange(1500), design=seen.design)
+    assert method.fit(few).report.refined
+    assert not dataclasses.replace(method, refine=False).fit(seen).report.refined
+
+
+def test_an_acquired_observation_is_judged_as_a_uniform_one():
+    M = noisy((120, 100))
+    M[:3] *= 30  # rows that are chosen because they are large
+    given = covered = 0
+    for seed in range(6):
+        seen = curplus.acquire(M, n_columns=8, n_rows=8, n_entries=1500, rng=seed)
+        approx = curplus.cur_plus(seen, 2)
+        interval = curplus.certify(approx, seen).interval
+        given += interval is not None
+        covered += interval is not None and interval[0] <= np.linalg.norm(M - approx.to_array()) <= interval[1]
+    assert given >= 4
+    assert covered >= given - 1
+
+
+def test_entries_that_some_positions_had_no_chance_of_are_noticed():
+    M, rng = noisy((200, 150)), np.random.default_rng(0)
+    design = SamplingDesign("uniform", "uniform", "given")
+    for share, refused in ((0.5, True), (1.0, False)):
+        flat = rng.integers(round(share * M.size), size=4000)
+        i, j = np.divmod(flat, 150)
+        chances = np.full(4000, 1 / round(share * M.size))
+        seen = curplus.read(M, SamplePlan(M.shape, NONE, NONE, i, j, chances, design))
+        lines = curplus.observe(M, n_columns=5, n_rows=5, n_entries=0, rng=0)
+        seen = lines.extend(seen)
+        reason = curplus.certify(curplus.cur_full(M, seen, 2), seen).reason
+        assert ("only about 50% of the positions could be drawn" in reason) is refused
+
+
+def test_entries_that_were_measured_elsewhere_count_once_they_are_said_to_be_uniform(crossed):
+    _, seen, approx = crossed
+    given = dataclasses.replace(seen, design=SamplingDesign())
+    certificate = curplus.certify(approx, given)
+    assert "use observation.with_design(entries='uniform')" in certificate.reason
+    assert curplus.certify(approx, given.with_design(entries="uniform")).interval is not None
+
+
+def test_a_design_that_is_not_known_is_refused(crossed):
+    with pytest.raises(curplus.exceptions.InvalidArgumentError, match="must say 'uniform', 'given' or 'adaptive'"):
+        crossed[1].with_design(rows="random")
+
+
+def test_errors_come_in_the_units_of_a_cell(crossed):
+    M, seen, approx = crossed
+    certificate, E = curplus.certify(approx, seen), M - approx.to_array()
+    unread = np.ones(M.shape, dtype=bool)
+    unread[seen.row_index], unread[:, seen.column_index], unread[seen.i, seen.j] = False, False, False
+    truth = np.sqrt(np.mean(E[unread] ** 2))
+    assert certificate.cell_error == pytest.approx(truth, rel=0.1)
+    assert certificate.cell_interval[0] <= truth <= certificate.cell_interval[1]
+    assert certificate.mean_cell_error == pytest.approx(certificate.error / np.sqrt(M.size))
+    assert certificate.spread == pytest.approx(M.std(), rel=0.1)
+    assert certificate.means_error == pytest.approx(M.std(), rel=0.2)  # rows and columns have no means of their own
+    assert "a cell that was not read is off by: " in str(certificate)
+    assert "of the spread" in str(certificate)
+    assert "row and column means would be off by: " in str(certificate)
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("n_lines", [0, 6])
+def test_means_find_an_additive_matrix(gaps, n_lines):
+    rng = np.random.default_rng(0)
+    M = 100 + 3 * rng.standard_normal((80, 1)) + 2 * rng.standard_normal((1, 60)) + 0.1 * rng.standard_normal((80, 60))
+    if gaps:
+        M[rng.random(M.shape) < 0.05] = np.nan
+    seen = curplus.observe(M, n_columns=n_lines, n_rows=n_lines, n_entries=2400, gaps=gaps, rng=0)
+    records = np.flatnonzero(seen.outside)
+    for at, held in ((records[::8], records[::8]), (records, NONE)):
+        error = means_at(seen, at, held) - seen.values[at]
+        assert np.sqrt(np.mean(error**2)) < 0.5
+
+
+def test_a_refused_estimate_is_a_lower_bound_and_does_not_come_first(crossed):
+    M, seen, _ = crossed
+    spiked = np.array(M)
+    spiked[seen.i[seen.outside][0], seen.j[seen.outside][0]] += 1e4
+    seen = curplus.observe(spiked, n_columns=6, n_rows=6, n_entries=900, rng=0)
+    certificate = curplus.certify(curplus.cur_plus(seen, 2), seen)
+    assert certificate.verdict.startswith("no interval for the error: the error rests on too few")
+    assert "is to be taken as a lower bound" in certificate.verdict
+    assert str(certificate).startswith("verdict: no interval")
+
+
+def test_small_errors_are_not_zero_percent():
+    M = noisy(noise=1e-7)
+    seen = curplus.observe(M, n_columns=6, n_rows=6, n_entries=900, rng=0)
+    certificate = curplus.certify(curplus.cur_plus(seen, 2), seen)
+    assert "0.00%" not in str(certificate)
+    assert "e-0" in certificate.verdict
+
+
+def test_where_everything_was_read_nothing_is_estimated():
+    M = noisy((30, 20))
+    seen = curplus.observe(M, n_columns=3, n_rows=3, n_entries=600, rng=0)
+    approx = curplus.cur_plus(seen, 2)
+    certificate, error = curplus.certify(approx, seen), np.linalg.norm(M - approx.to_array())
+    assert certificate.evidence == "everything was read"
+    assert certificate.interval == pytest.approx((error, error))
+    assert certificate.verdict.startswith("everything was read, so the error is known")
+
+
+@pytest.mark.parametrize("seed", [1, 4])
+def test_the_verdict_of_a_fit_claims_nothing_that_its_certificate_refuses(seed):
+    """One heavy column was not read: 168 entries do not show it, and the errors of all entries do."""
+    rng = np.random.default_rng(0)
+    M = rng.standard_normal((300, 5)) @ rng.standard_normal((5, 200))
+    M[:, 3] = 1e3 * rng.standard_normal(300)
+    seen = curplus.observe(M, n_columns=20, n_rows=20, n_entries=2000, rng=seed)
+    assert 3 not in seen.column_index
+    approx = curplus.approximate(seen, 5)
+    assert curplus.certify(approx, seen).interval is None
+    assert "do not tell how good it is" in approx.report.verdict or "no evidence" in approx.report.verdict
