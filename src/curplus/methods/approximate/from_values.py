@@ -25,7 +25,7 @@ from .posterior import posterior_mean
 from .rank import RankChoice, choose_rank
 from .start import Aside, Start
 
-__all__ = ["affordable", "by_factor_model", "from_table", "from_values"]
+__all__ = ["MOST_FACTORS", "affordable", "by_factor_model", "from_table", "from_values"]
 
 MOST_CELLS, LONGEST_SHORT_SIDE = 50_000_000, 2000  # of a table for which a factor model is affordable
 MOST_FACTORS = 20  # where not more are asked for

@@ -16,7 +16,7 @@ from ...observation import Observation
 from .als import alternate
 from .assemble import assemble, mean_of
 from .evidence import FEWEST, KEPT, squared_errors, standard_errors
-from .from_values import affordable, by_factor_model
+from .from_values import MOST_FACTORS, affordable, by_factor_model
 from .known_table import known_table
 from .offsets import Offsets, offsets_of
 from .prediction import Prediction
@@ -111,7 +111,8 @@ def _candidates(
         if rank < supported or offsets is not None:
             yield "alternating least squares", _alternated(start, rank, offsets, sample, use, check)
     if sample.n_columns and sample.n_rows and affordable(sample) and len(use) >= sum(sample.shape):
-        model = by_factor_model(known_table(sample, use), sample, start.rank).approximation
+        factors = min(start.rank, MOST_FACTORS)
+        model = by_factor_model(known_table(sample, use), sample, factors).approximation
         yield "a factor model", model
         yield MEAN, mean_of(model, start)
 
