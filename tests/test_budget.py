@@ -165,6 +165,27 @@ def test_what_cannot_work_is_said(how, message):
         acquire(low_rank(), **how)
 
 
+@given(st.floats(0.01, 1.0), seeds)
+def test_observe_takes_a_budget_too(share, seed):
+    M = low_rank()
+    seen = curplus.observe(M, budget=share, rng=seed)
+    assert seen.n_values_read <= share * M.size if share < 1 else seen.n_values_read == 1
+    assert seen.n_values_read >= 0.5 * share * M.size - 2 if share < 1 else True
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({}, "n_columns, n_rows, n_entries missing"),
+        ({"budget": 0.1, "n_rows": 3}, "decides all three"),
+        ({"budget": -1}, "budget=-1 is not an amount"),
+    ],
+)
+def test_observe_says_what_is_wrong_with_a_budget(how, message):
+    with pytest.raises(InvalidArgumentError, match=message):
+        curplus.observe(low_rank(), **how)
+
+
 # What must and must not be read
 
 

@@ -160,8 +160,8 @@ curplus.load, curplus.CallableSource, curplus.theory, curplus.metrics
         ("open_source", {"sources"}),
         ("observe", {"sources", "observation"}),
         ("certify", {"sources", "observation", "factorization", "evaluation"}),
-        ("select_columns", {"sources", "observation", "factorization", "acquisition"}),
         ("cur_plus", {"sources", "observation", "factorization", "evaluation", "solvers", "methods"}),
+        ("acquire", {"sources", "observation", "factorization", "evaluation", "solvers", "methods", "acquisition"}),
     ],
 )
 def test_a_name_loads_the_subpackages_it_needs_and_no_more(name, needed):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         study,
         theory,
     )
-    from .acquisition import acquire, propose, select_columns
+    from .acquisition import Costs, acquire, backtest, propose, select_columns
     from .evaluation import (
         Certificate,
         EntryIntervals,
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CallableSource",
     "Certificate",
+    "Costs",
     "EntryIntervals",
     "Factorization",
     "MeanEstimates",
@@ -57,6 +58,7 @@ __all__ = [
     "acquisition",
     "approximate",
     "as_source",
+    "backtest",
     "certify",
     "cur_full",
     "cur_plus",

@@ -14,13 +14,12 @@ import numpy as np
 
 from .._typing import Shape
 from ..exceptions import InvalidArgumentError
+from ..observation.plan import share_for_lines
 from .costs import Costs, Prices
 
 __all__ = ["Split", "check_budget", "split_budget"]
 
-FEWEST_CROSSES = 4  # fewer are not bought at all
 ALL = frozenset({"n_columns", "n_rows", "n_entries"})
-MOST_FOR_LINES = 0.9  # share of the budget that rows and columns get of a large one
 
 
 class Split(NamedTuple):
@@ -71,11 +70,11 @@ def split_budget(money: float, prices: Prices, *, missing: frozenset[str] = ALL,
         return Split(0.0, 0.0, money, "all for entries")
     mean = {"n_columns": float(np.mean(prices.columns)), "n_rows": float(np.mean(prices.rows))}
     crosses = money / sum(mean[name] for name in kinds)
-    share = max(MOST_FOR_LINES - 1.5 / crosses, 0.0) if crosses else 0.0
+    share = share_for_lines(crosses)
     reason = f"{share:.0%} for rows and columns: it could buy {crosses:.3g} of each"
     if "n_entries" not in missing:
         share, reason = 1.0, "all for rows and columns"
-    elif crosses < FEWEST_CROSSES:
-        share, reason = 0.0, f"all for entries: it could buy {crosses:.1f} rows and columns, too few to be of use"
+    elif not share:
+        reason = f"all for entries: it could buy {crosses:.1f} rows and columns, too few to be of use"
     each = {name: share * money / len(kinds) for name in kinds}
     return Split(each.get("n_columns", 0.0), each.get("n_rows", 0.0), money * (1 - share), reason)

@@ -20,9 +20,11 @@ __all__ = [
     "SamplePlan",
     "SamplingDesign",
     "check_counts",
+    "counts_for_budget",
     "default_counts",
     "distinct",
     "distinct_others",
+    "share_for_lines",
     "uniform_plan",
 ]
 
@@ -73,6 +75,8 @@ class _DesignOfSizes(SamplingDesign):
 
 
 DEFAULT_RANK = 10  # where the user names none
+FEWEST_CROSSES = 4  # of rows and columns that are bought at all
+MOST_FOR_LINES = 0.9  # share of the budget that rows and columns get of a large one
 UNIFORM = SamplingDesign("uniform", "uniform", "uniform")
 
 
@@ -131,6 +135,20 @@ def default_counts(shape: Shape, rank: int | None = None) -> SampleCounts:
     n, m = shape
     rank = min(DEFAULT_RANK, n, m) if rank is None else rank
     return SampleCounts(min(m, 5 * rank), min(n, 5 * rank), min(n * m, 20 * rank**2))
+
+
+def share_for_lines(crosses: float) -> float:
+    """Share of a budget for rows and columns, by how many of each it could buy; few of them are of little use."""
+    return MOST_FOR_LINES - 1.5 / crosses if crosses >= FEWEST_CROSSES else 0.0
+
+
+def counts_for_budget(shape: Shape, n_values: float) -> SampleCounts:
+    """Counts that read at most ``n_values`` positions: rows and columns for the same part of it, and entries."""
+    n, m = check_shape(shape)
+    for_each = share_for_lines(n_values / (n + m)) * n_values / 2
+    d1, d2 = min(int(for_each / n), m), min(int(for_each / m), n)
+    on_lines = n * d1 + m * d2 - d1 * d2
+    return SampleCounts(d1, d2, min(int(n_values) - on_lines, n * m))
 
 
 def distinct(rng: np.random.Generator, population: int, size: int) -> IndexVector:

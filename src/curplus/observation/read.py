@@ -7,19 +7,20 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._arrays import concatenate, gather, index_table, take, to_numpy
-from .._typing import IndexVector, Matrix, RandomState, Vector
+from .._typing import IndexVector, Matrix, RandomState, Shape, Vector
 from .._validation import check_gaps, check_index, check_one_noise, check_shape
 from ..exceptions import InvalidArgumentError
 from ..sources import KnownParts, Source, as_source
 from .gaps import entries_asked_for
 from .noise import Repeats
 from .observation import Observation
-from .plan import SamplePlan, uniform_plan
+from .plan import SamplePlan, counts_for_budget, uniform_plan
 
 __all__ = ["observe", "read"]
 
@@ -27,9 +28,10 @@ __all__ = ["observe", "read"]
 def observe(
     source: Any,
     *,
-    n_columns: int,
-    n_rows: int,
-    n_entries: int,
+    n_columns: int | None = None,
+    n_rows: int | None = None,
+    n_entries: int | None = None,
+    budget: float | None = None,
     gaps: bool = False,
     noise: float | str | None = None,
     rng: RandomState = None,
@@ -43,6 +45,8 @@ def observe(
     n_columns, n_rows, n_entries : int
         How many to read: :math:`d_1`, :math:`d_2` and :math:`|\Omega|`. Each is drawn without replacement; 0 is
         allowed. The entries are drawn from all :math:`nm` positions, so some may fall on sampled rows and columns.
+    budget : float, optional
+        Instead of the three: at most how much to read, below 1 a share of the matrix, from 1 on a number of values.
     gaps : bool, default False
         Whether NaN means that something could not be measured; otherwise it is an error.
     noise : float or "unknown", optional
@@ -67,8 +71,28 @@ def observe(
     <Observation of a 20 x 30 matrix: 3 columns, 4 rows, 12 entries, float64>
     """
     source = as_source(source)
-    plan = uniform_plan(source.shape, n_columns=n_columns, n_rows=n_rows, n_entries=n_entries, rng=rng)
-    return read(source, plan, gaps=gaps, noise=noise)
+    counts = _counts(source.shape, budget, {"n_columns": n_columns, "n_rows": n_rows, "n_entries": n_entries})
+    return read(source, uniform_plan(source.shape, **counts, rng=rng), gaps=gaps, noise=noise)
+
+
+def _counts(shape: Shape, budget: Any, given: dict[str, Any]) -> dict[str, Any]:
+    """How many columns, rows and entries to read."""
+    missing = [name for name, count in given.items() if count is None]
+    if budget is None:
+        if missing:
+            raise InvalidArgumentError(
+                f"{', '.join(missing)} missing. Give all of n_columns, n_rows and n_entries, 0 for none, or a budget."
+            )
+        return given
+    if len(missing) < len(given):
+        raise InvalidArgumentError("budget= decides all three of n_columns, n_rows and n_entries. Leave them out.")
+    if isinstance(budget, bool) or not isinstance(budget, (Real, np.number)) or not 0 < float(budget) < np.inf:
+        raise InvalidArgumentError(
+            f"budget={budget!r} is not an amount. Give a share of the matrix below 1, or a number of values."
+        )
+    n, m = check_shape(shape)
+    n_values = float(budget) * n * m if budget < 1 else min(float(budget), n * m)
+    return counts_for_budget((n, m), n_values)._asdict()
 
 
 def read(

@@ -30,8 +30,11 @@ class RidgeChoice(NamedTuple):
     errors: FloatArray | None = None  # squared errors that add up to it, where there are entries to judge
 
     def is_clearly_better(self, other: RidgeChoice) -> bool:
-        """Whether its squared errors are less by more than a standard error of the difference."""
-        if self.errors is None or other.errors is None:
+        """Whether its squared errors are less by more than a standard error of the difference.
+
+        Where only one of the two could be judged by rows and columns, their sums are compared.
+        """
+        if self.errors is None or other.errors is None or len(self.errors) != len(other.errors):
             return self.score < other.score
         gain = other.errors - self.errors
         return float(np.sum(gain)) > float(np.std(gain)) * math.sqrt(len(gain))
