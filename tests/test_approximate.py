@@ -214,3 +214,15 @@ def test_as_many_lines_as_directions_and_a_few_entries_are_not_worse_than_nothin
         approx = curplus.approximate(seen, 8)
         assert np.linalg.norm(M - approx.to_array()) < 0.9 * np.linalg.norm(M)
         assert approx.report.ridge > 0
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_a_few_rows_and_columns_do_not_spoil_what_many_entries_say(rng, d):
+    M = rng.standard_normal((60, 2)) @ rng.standard_normal((2, 40))
+    noisy = M + 0.3 * rng.standard_normal(M.shape)
+    errors = {k: [] for k in (0, d)}
+    for seed in range(4):
+        for k, found in errors.items():
+            seen = curplus.observe(noisy, n_columns=k, n_rows=k, n_entries=600, rng=seed)
+            found.append(np.linalg.norm(curplus.approximate(seen).to_array() - M))
+    assert np.mean(errors[d]) < 2 * np.mean(errors[0])

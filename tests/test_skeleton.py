@@ -223,3 +223,10 @@ def test_exactness_is_judged_by_entries_of_all_rows(low_rank, rng):
     )
     seen = observed(M, plan)
     assert not ridge_skeleton(seen, 4, np.flatnonzero(seen.outside)).is_exact
+
+
+def test_first_guesses_that_not_all_can_be_judged_by_rows_and_columns_are_compared(rng):
+    M = rng.standard_normal((60, 3)) @ rng.standard_normal((3, 40)) + 0.01 * rng.standard_normal((60, 40))
+    for seed in range(8):
+        answer = curplus.approximate(curplus.acquire(M, budget=0.3, rng=seed))
+        assert np.linalg.norm(M - answer.to_array()) < np.linalg.norm(M)
