@@ -75,7 +75,7 @@ class _DesignOfSizes(SamplingDesign):
 
 
 DEFAULT_RANK = 10  # where the user names none
-FEWEST_CROSSES = 4  # of rows and columns that are bought at all
+FEWEST_CROSSES = 6  # of rows and columns of each kind that are bought at all
 MOST_FOR_LINES = 0.9  # share of the budget that rows and columns get of a large one
 UNIFORM = SamplingDesign("uniform", "uniform", "uniform")
 

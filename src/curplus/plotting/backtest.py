@@ -40,7 +40,7 @@ def plot_backtest(result: Backtest, *, ax: Axes | None = None) -> Axes:
         label = kind[0] if kind[1] == "approximate" else f"{kind[0]}, {kind[1]} model"
         reach = [2 * row["standard_error"] for row in rows]
         ax.errorbar(x, y, reach, color=COLOURS[t % len(COLOURS)], ls=style, marker="o", ms=4, capsize=2, label=label)
-    ax.set(xscale="log", xlabel="budget", ylabel="error at values not read", ylim=(0, None))
+    ax.set(xscale="log", xlabel="budget", ylabel="error at values not read")
     budgets = sorted({row["budget"] for row in table})
     ax.set_xticks(budgets, [f"{b:.0%}" if b < 1 else f"{b:g}" for b in budgets])
     ax.minorticks_off()

@@ -1,0 +1,48 @@
+"""Which model to run on a new data set, when models cost very different times: OBOE's errors and run times.
+
+Run: python benchmarks/prices.py [--models 10] [--data DIR]
+
+Ten folds over data sets. Models are chosen from the history by Q-DEIM, with and without their mean run time as cost,
+run on each new data set, and the errors of the others are completed from them. Regret is the error of the model that
+looks best less that of the best one; compute is the time of the chosen models as a share of the time of all.
+"""
+
+import argparse
+import os
+from pathlib import Path
+
+from common import versions  # isort: skip
+
+import numpy as np
+
+import curplus
+
+
+def fold_result(errors, seconds, new, k, with_cost):
+    """Mean regret and share of the compute on the new data sets."""
+    old = np.setdiff1d(np.arange(len(errors)), new)
+    history, price = errors[old], seconds[old].mean(axis=0)
+    chosen = curplus.select_columns(history, k, method="qdeim", cost=price if with_cost else None)
+    seen = curplus.Observation(shape=history.shape, row_index=np.arange(len(old)), rows=history)
+    known = np.full((len(new), errors.shape[1]), np.nan)
+    known[:, chosen] = errors[new][:, chosen]
+    completed = curplus.approximate(seen).complete_rows(known)
+    picked = np.argmin(completed, axis=1)
+    regret = errors[new, picked] - errors[new].min(axis=1)
+    return regret, seconds[new][:, chosen].sum(axis=1), seconds[new].sum(axis=1)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--models", type=int, default=10)
+    parser.add_argument("--data", type=Path, default=os.environ.get("CURPLUS_DATA"))
+    options = parser.parse_args()
+    saved = np.load(Path(options.data) / "oboe.npz")
+    errors, seconds = saved["error"].astype(float), saved["runtime"].astype(float)
+    folds = np.array_split(np.random.default_rng(0).permutation(len(errors)), 10)
+    print("#", versions())
+    print("prices,mean regret,share of the compute")
+    for with_cost in (False, True):
+        parts = [fold_result(errors, seconds, new, options.models, with_cost) for new in folds]
+        regret, paid, whole = (np.concatenate(x) for x in zip(*parts, strict=True))
+        print(f"{'run times' if with_cost else 'none'},{regret.mean():.4f},{paid.sum() / whole.sum():.4f}")
