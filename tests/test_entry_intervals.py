@@ -15,6 +15,7 @@ from curplus.evaluation.entry_scale import fit_scale
 from curplus.exceptions import InvalidArgumentError
 from curplus.factorization import Provenance
 from curplus.observation import SamplingDesign
+from tests.conftest import effort
 
 
 def matrix(n=80, m=60, seed=0):
@@ -40,7 +41,7 @@ def inside(found, M):
 @pytest.mark.parametrize("level", [0.8, 0.9])
 def test_intervals_cover_as_often_as_they_say(level):
     shares = []
-    for seed in range(4):
+    for seed in range(effort(2, 8)):
         M = matrix(seed=seed)
         found = intervals_of(curplus.observe(M, n_columns=2, n_rows=2, n_entries=1500, rng=seed), level=level)
         shares.append(inside(found, M)[~found.is_measured].mean())
@@ -49,7 +50,7 @@ def test_intervals_cover_as_often_as_they_say(level):
 
 def test_intervals_cover_where_entries_had_unequal_chances():
     shares = []
-    for seed in range(4):
+    for seed in range(effort(2, 8)):
         M, how = matrix(seed=seed), ProductLeverage(uniform_share=0.3)
         seen = curplus.acquire(M, n_columns=5, n_rows=5, n_entries=1500, entry_strategy=how, rng=seed)
         found = intervals_of(seen)
@@ -59,7 +60,7 @@ def test_intervals_cover_where_entries_had_unequal_chances():
 
 def test_every_row_and_column_is_covered_about_as_well():
     shares = []
-    for seed in range(3):
+    for seed in range(effort(2, 6)):
         M = matrix(100, 80, seed=seed)
         found = intervals_of(curplus.observe(M, n_columns=0, n_rows=0, n_entries=4000, rng=seed))
         shares.append(np.where(found.is_measured, np.nan, inside(found, M)).reshape(100, 80))

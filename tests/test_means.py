@@ -15,6 +15,7 @@ from curplus.evaluation.row_sums import known_part, sample_rows
 from curplus.exceptions import InvalidArgumentError
 from curplus.factorization import Provenance
 from curplus.observation import SamplingDesign
+from tests.conftest import effort
 
 
 def matrix(n=80, m=60, noise=0.3, seed=0):
@@ -59,8 +60,10 @@ def test_the_estimate_of_a_row_is_what_a_dense_computation_says():
             filled = np.where(np.isin(np.arange(30), seen.j[fitted]), M[i], fit.to_array()[i])
             error = np.mean(M[i, seen.j[held]] - fit.to_array()[i, seen.j[held]]) if len(held) else 0.0
             sums.append(len(held) * (filled[free[i]].sum() + (free[i].sum() - len(fitted)) * error))
-        assert rows.mean[i] == pytest.approx(sum(sums) / len(mine) / free[i].sum())
-        assert rows.n_entries[i] == len(mine)
+        n_held = np.count_nonzero(found.fold[mine] >= 0)  # the others helped to choose, and only count as known
+        assert rows.n_entries[i] == n_held
+        if n_held:
+            assert rows.mean[i] == pytest.approx(sum(sums) / n_held / free[i].sum())
 
 
 def test_no_entry_is_predicted_by_a_fit_that_had_it():
@@ -80,7 +83,7 @@ def test_no_entry_is_predicted_by_a_fit_that_had_it():
 @pytest.mark.parametrize("axis", [1, 0])
 def test_intervals_cover_as_often_as_they_say(axis):
     inside = []
-    for seed in range(3):
+    for seed in range(effort(2, 6)):
         M = matrix(seed=seed)
         inside.append(covered(means_of(entries_of(M, 1200, rng=seed), axis=axis), M.mean(axis=axis)).mean())
     assert 0.9 < np.mean(inside) < 0.985
@@ -88,18 +91,18 @@ def test_intervals_cover_as_often_as_they_say(axis):
 
 def test_intervals_cover_where_rows_and_columns_were_chosen_adaptively():
     inside, joint = [], []
-    for seed in range(4):
+    for seed in range(effort(2, 8)):
         M = matrix(seed=seed)
         means = means_of(curplus.acquire(M, n_columns=6, n_rows=6, n_entries=900, rng=seed))
         inside.append(covered(means, M.mean(axis=1))[~means.is_exact].mean())
         joint.append(np.all((means.joint_low <= M.mean(axis=1) + 1e-9) & (M.mean(axis=1) - 1e-9 <= means.joint_high)))
     assert 0.9 < np.mean(inside) < 0.99
-    assert sum(joint) >= 3
+    assert sum(joint) >= len(joint) - 1
 
 
 def test_intervals_cover_where_entries_had_unequal_chances():
     inside = []
-    for seed in range(4):
+    for seed in range(effort(2, 8)):
         M, how = matrix(seed=seed), ProductLeverage(uniform_share=0.5)
         seen = curplus.acquire(M, n_columns=6, n_rows=6, n_entries=1200, entry_strategy=how, rng=seed)
         means = means_of(seen)
@@ -110,7 +113,7 @@ def test_intervals_cover_where_entries_had_unequal_chances():
 @pytest.mark.parametrize("per_row", [1, 2.5])
 def test_rows_of_few_entries_or_none_get_intervals_that_cover(per_row):
     inside, none = [], 0
-    for seed in range(3):
+    for seed in range(effort(2, 6)):
         rng = np.random.default_rng(seed)
         M = rng.standard_normal((300, 50)) + 2 * rng.standard_normal((300, 1)) + rng.standard_normal((1, 50))
         means = means_of(entries_of(M, int(300 * per_row), rng=seed))
@@ -169,13 +172,13 @@ def test_a_matrix_that_was_read_whole_is_known():
 
 def test_the_total_lies_in_its_interval_even_where_large_rows_have_large_errors():
     inside = 0
-    for seed in range(4):
+    for seed in range(effort(2, 8)):
         rng = np.random.default_rng(seed)
         rates = np.exp(0.5 * rng.standard_normal((80, 1))) @ np.exp(0.5 * rng.standard_normal((1, 60)))
         M = rng.poisson(rates).astype(float)
         low, high = means_of(entries_of(M, 1200, rng=seed)).total_interval
         inside += low <= M.sum() <= high
-    assert inside >= 3
+    assert inside >= effort(2, 8) - 1
 
 
 def test_columns_are_the_rows_of_the_transposed_matrix(some):
