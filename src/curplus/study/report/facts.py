@@ -31,7 +31,7 @@ Facts = dict[str, Any]
 def facts_of(study: Study, *, axis: int = 1, n_best: int = 5, largest: bool = True) -> Facts:
     """What there is to say of a study. The error is judged if that was not done since the last values came."""
     fitted, certificate, why_not = _fit(study)
-    rounds, status = _rounds(study, fitted, certificate), study.status()
+    rounds, status, snapshot = _rounds(study, fitted, certificate), study.status(), study._storage.snapshot()
 
     def part(make: Callable[[Fitted], Facts]) -> Facts:
         return {"why_not": why_not} if fitted is None else _or_why(lambda: make(fitted))
@@ -42,13 +42,13 @@ def facts_of(study: Study, *, axis: int = 1, n_best: int = 5, largest: bool = Tr
         "status": status,
         "sentence": sentence(stopping_sentence(rounds, status.n_next)),
         "verdict": "" if certificate is None else sentence(certificate.verdict),
-        "measured": measured_part(study, *whole),
+        "measured": measured_part(study, snapshot, *whole),
         "money": money_part(study, status, rounds),
         "answer": part(answer_part),
-        "picks": part(lambda fitted: picks_part(study, fitted)),
+        "picks": part(lambda fitted: picks_part(study, fitted, snapshot.lines)),
         "means": part(lambda fitted: means_part(study, fitted, axis, n_best, largest)),
         "held_out": part(held_out_part),
-        "next": _or_why(lambda: next_part(study, rounds)),
+        "next": _or_why(lambda: next_part(study, snapshot, rounds)),
     }
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..drafting import Context, Wishes, draft_of
 from ..money import Prices
-from ..storage import Line, Settings, Storage
+from ..storage import Line, Settings, Snapshot, Storage
 
 __all__ = ["NextList", "next_list_of"]
 
@@ -27,12 +27,12 @@ class NextList(NamedTuple):
     why_not: str  # empty where there is a list
 
 
-def next_list_of(settings: Settings, storage: Storage) -> NextList:
+def next_list_of(settings: Settings, storage: Storage, snapshot: Snapshot) -> NextList:
     """A list as large as the last one, or as large as the budget allows. Nothing is kept."""
     budget = _budget(settings, storage)
     if budget < Prices.of(settings.costs, settings.shape).entry:
         return _no_list("the budget is spent, or out with lists that did not come back yet")
-    context = Context(settings, storage.snapshot(), *storage.pending())
+    context = Context(settings, snapshot, *storage.pending())
     about: dict[str, Any] = {"asked_by": "", "purpose": "", "expires_after": None}
     draft = draft_of(context, budget, Wishes(), Wishes(), 0, **about)
     cells, m = draft.cells[~draft.is_known], settings.shape[1]

@@ -29,10 +29,10 @@ def answer_part(fitted: Fitted) -> dict[str, Any]:
     }
 
 
-def picks_part(study: Study, fitted: Fitted) -> dict[str, Any]:
+def picks_part(study: Study, fitted: Fitted, asked: tuple[Line, ...]) -> dict[str, Any]:
     """Rows and columns that were measured as a whole, with what each explains and why it was asked for."""
     both = merits_of(fitted.approximation, fitted.observation, (study._rows, study._columns))
-    lines = {(line.axis, line.position): line for line in reversed(study._storage.snapshot().lines)}
+    lines = {(line.axis, line.position): line for line in reversed(asked)}
     sides = [
         {"what": what, "merits": picks, "table": _table_of_picks(axis, what, picks, lines)}
         for axis, (what, picks) in enumerate(zip(("row", "column"), both, strict=True))

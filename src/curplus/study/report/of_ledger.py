@@ -11,7 +11,7 @@ import numpy as np
 from ..._typing import IndexVector
 from ..ledger import places_of
 from ..progress import Status, stopping_sentence
-from ..storage import Line, Round
+from ..storage import Line, Round, Snapshot
 from .measured import map_of, measured_of
 from .next_steps import NextList, next_list_of
 from .tables import MOST_LINES, Cell, Table, amount, counted, percent, sentence, table_of, when
@@ -24,10 +24,12 @@ __all__ = ["measured_part", "money_part", "next_part"]
 NONE: IndexVector = np.empty(0, dtype=np.int64)
 
 
-def measured_part(study: Study, rows: IndexVector = NONE, columns: IndexVector = NONE) -> dict[str, Any]:
+def measured_part(
+    study: Study, snapshot: Snapshot, rows: IndexVector = NONE, columns: IndexVector = NONE
+) -> dict[str, Any]:
     """What was measured, with these rows and columns as a whole."""
     settings = study.settings
-    places = places_of(study._storage.snapshot(), settings, "all")
+    places = places_of(snapshot, settings, "all")
     found = measured_of(settings.shape, places, rows, columns, study._storage.pending()[0])
     size = math.prod(settings.shape)
     where = map_of(found)
@@ -98,9 +100,9 @@ def _table_of_lists(study: Study) -> Table:
     )
 
 
-def next_part(study: Study, rounds: tuple[Round, ...]) -> dict[str, Any]:
+def next_part(study: Study, snapshot: Snapshot, rounds: tuple[Round, ...]) -> dict[str, Any]:
     """What the next list would have."""
-    found = next_list_of(study.settings, study._storage)
+    found = next_list_of(study.settings, study._storage, snapshot)
     if found.why_not:
         return {"why_not": f"There is no next list: {found.why_not}."}
     return {
