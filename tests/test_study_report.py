@@ -19,7 +19,7 @@ from curplus.study.report.facts import facts_of
 from curplus.study.report.measured import Measured, map_of
 from curplus.study.report.png import png
 from curplus.study.report.svg import Scale, linear, logarithmic, picture, text
-from curplus.study.report.tables import Cell, number, percent, table_of
+from curplus.study.report.tables import number, percent, table_of
 
 from .browser import browser, find_browser
 
@@ -299,9 +299,10 @@ def test_a_scale_has_a_few_round_numbers_within_it(scale):
 
 
 def test_what_is_not_known_is_a_dash_that_sorts_nowhere():
-    assert number(math.nan) == percent(math.inf) == Cell("–", None)
-    table = table_of(("name", "value"), [("a", number(math.nan)), ("b", number(2))])
+    assert number(math.nan).text == percent(math.inf).text == "–"
+    table = table_of(("name", "value"), [("a", number(math.nan)), ("b", percent(math.nan))])
     assert table.is_number == (False, True)
+    assert math.isnan(table.lines[0][1].sort)
 
 
 # The page in a browser
@@ -367,6 +368,11 @@ def test_a_name_that_is_a_script_is_text(chromium, page):
     assert chromium.run("document.querySelectorAll('td b, td script, svg script, .names b, h1 i').length") == 0
 
 
+def shown(name):
+    """A name as tables show it."""
+    return name if len(name) <= 80 else name[:79] + "…"
+
+
 @needs_browser
 @pytest.mark.parametrize("column", [1, 2, 3])
 def test_tables_sort_on_a_click_and_back_on_the_next(chromium, page, facts, column):
@@ -379,8 +385,8 @@ def test_tables_sort_on_a_click_and_back_on_the_next(chromium, page, facts, colu
     lines = [line[column] for line in facts["means"]["table"].lines]
     if column > 1:
         numbers = [float(x) for _, x in up if x is not None]
-        assert numbers == sorted(cell.sort for cell in lines if cell.sort is not None)
-    assert sorted(x for x, _ in up) == sorted(cell.text for cell in lines)
+        assert numbers == sorted(cell.sort for cell in lines if not math.isnan(cell.sort))
+    assert sorted(x for x, _ in up) == sorted(shown(cell.text) for cell in lines)
     assert [x for x in down if x[1] or column == 1] == [x for x in up[::-1] if x[1] or column == 1]
     assert chromium.run("document.querySelector('#means th[aria-sort]').ariaSort") == "descending"
 

@@ -124,6 +124,16 @@ class HeldOut(NamedTuple):
         return math.sqrt(float(np.mean((self.measured - self.predicted) ** 2)))
 
     @property
+    def has_groups(self) -> bool:
+        """Whether there are enough of them for means of ten groups."""
+        return len(self.measured) >= 50
+
+    @property
+    def is_coarse(self) -> bool:
+        """Whether so few different values were measured that points would lie on each other."""
+        return len(np.unique(self.measured)) < 12
+
+    @property
     def spread(self) -> float:
         """The same if their mean were predicted everywhere."""
         return float(np.std(self.measured))

@@ -50,7 +50,6 @@ COLOURS = ((31, 90, 150), (42, 157, 143), (192, 57, 43), (242, 177, 52))  # for 
 MOST_NAMES = 12
 MOST_MEANS = 25
 MOST_POINTS = 1200
-FEW_VALUES = 12  # with fewer different ones, points would lie on each other
 
 
 def matrix_map(found: Map, shape: tuple[int, int]) -> str:
@@ -122,7 +121,7 @@ def spectrum(values: FloatArray) -> str:
 
 def order_of_merit(picks: Merits, what: str) -> str:
     """The first of the order of merit: what each adds, on top of what those before it explain."""
-    left, right, step = 122.0, WIDTH - 46.0, 20.0
+    left, right, step = 122.0, WIDTH - 54.0, 20.0
     parts = []
     shown = list(zip(picks.names, picks.gain, picks.explained, strict=True))[:MOST_NAMES]
     for k, (name, gain, explained) in enumerate(shown):
@@ -164,7 +163,7 @@ def held_out_cells(cells: HeldOut) -> str:
     """What was measured against what was predicted, and means of ten groups."""
     predicted, measured = cells
     both = np.concatenate(cells)
-    few = len(np.unique(measured)) < FEW_VALUES
+    few = cells.is_coarse
     frame = Frame(linear(predicted if few else both, 52, WIDTH - 24), linear(both, 250, 28))
     parts = frame.axes("predicted", "measured")
     ends = max(frame.x.low, frame.y.low), min(frame.x.high, frame.y.high)
@@ -176,7 +175,7 @@ def held_out_cells(cells: HeldOut) -> str:
     moved = rng.uniform(-7, 7, len(some)) if few else np.zeros(len(some))
     at = zip(frame.x(predicted[some]), frame.y(measured[some]) + moved, strict=True)
     parts += [circle(x, y, 2.2, fill=BLUE, opacity=0.3) for x, y in at]
-    if len(measured) >= 50:
+    if cells.has_groups:
         order = np.argsort(predicted, kind="stable")
         groups = [(float(predicted[g].mean()), float(measured[g].mean())) for g in np.array_split(order, 10)]
         parts += [circle(float(frame.x(x)), float(frame.y(y)), 4.5, fill=RED) for x, y in groups]

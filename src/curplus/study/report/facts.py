@@ -96,6 +96,7 @@ def _error(rounds: tuple[Round, ...]) -> dict[str, str]:
     if not rounds or math.isnan(rounds[-1].relative):
         return {"text": "unknown", "note": "not judged" if not rounds else "no evidence"}
     last = rounds[-1]
+    if math.isnan(last.low):
+        return {"text": f"≥ {percent(last.relative).text}", "note": "no interval: it may be larger"}
     ends = [percent(x).text.removesuffix(" %") for x in (last.low, last.high)]
-    note = "no interval" if math.isnan(last.low) else f"{ends[0]} to {ends[1]} % ({LEVEL:.0%} confidence)"
-    return {"text": percent(last.relative).text, "note": note}
+    return {"text": percent(last.relative).text, "note": f"{ends[0]} to {ends[1]} % ({LEVEL:.0%} confidence)"}

@@ -61,12 +61,15 @@ def means_part(study: Study, fitted: Fitted, axis: int, n_best: int, largest: bo
     axes = (study._rows, study._columns)
     found = means_of(fitted.approximation, fitted.observation, axes, axis, n_best, largest)
     n, order = len(found.names), "largest" if largest else "smallest"
-    coloured = "" if found.reason else f" Blue, and yes in the table: may be among the {found.n_wanted} best."
+    intervals = (
+        f", each with its own {found.level:.0%} interval. Blue, and yes in the table: may be among the "
+        f"{found.n_wanted} best"
+    )
     return {
         "means": found,
         "verdict": found.verdict,
         "table": _table_of_means(found),
-        "caption": f"The {order} estimates first, each with its own {found.level:.0%} interval.{coloured}",
+        "caption": f"The {order} estimates first{'' if found.reason else intervals}.",
         "left_out": f"The first {MOST_LINES} of {n:,}; study.means({axis}) has all." if n > MOST_LINES else "",
     }
 
@@ -99,6 +102,7 @@ def held_out_part(fitted: Fitted) -> dict[str, Any]:
         "cells": found,
         "words": f"{counted(len(found.measured), 'cell')} took no part in the fit. Their predictions are off by "
         f"{error} (root of the mean square). The same number for their own mean, predicted everywhere, is {spread}.",
-        "caption": "Blue: cells that the fit did not use. Red: means of ten groups of them, by prediction. On the "
-        "dashed line both are equal. Where there are few different values, points are moved apart a little.",
+        "caption": "Blue: cells that the fit did not use. On the dashed line both are equal."
+        + (" Red: means of ten groups of them, by prediction." if found.has_groups else "")
+        + (" Points are moved apart a little, since there are few different values." if found.is_coarse else ""),
     }

@@ -14,7 +14,7 @@ from ..progress import Status, stopping_sentence
 from ..storage import Line, Round, Snapshot
 from .measured import map_of, measured_of
 from .next_steps import NextList, next_list_of
-from .tables import MOST_LINES, Cell, Table, amount, counted, percent, sentence, table_of, when
+from .tables import MOST_LINES, UNKNOWN, Cell, Table, amount, counted, percent, sentence, table_of, when
 
 if TYPE_CHECKING:
     from ..study import Study
@@ -54,7 +54,6 @@ def money_part(study: Study, status: Status, rounds: tuple[Round, ...]) -> dict[
     return {
         "rounds": rounds,
         "table_of_rounds": _table_of_rounds(rounds),
-        "without_interval": [(k, r.reason) for k, r in enumerate(rounds, start=1) if math.isnan(r.low)],
         "lists": _table_of_lists(study),
         "out": out,
         "words": ""
@@ -82,7 +81,7 @@ def _table_of_rounds(rounds: tuple[Round, ...]) -> Table:
 
 def _interval(r: Round) -> Cell:
     low, high = percent(r.low), percent(r.high)
-    return low if low.sort is None else Cell(f"{low.text.removesuffix(' %')}–{high.text}", low.sort)
+    return UNKNOWN if math.isnan(r.low) else Cell(f"{low.text.removesuffix(' %')}–{high.text}", low.sort)
 
 
 def _table_of_lists(study: Study) -> Table:
@@ -122,7 +121,8 @@ def _words(study: Study, found: NextList) -> str:
     parts = [counted(count, kind) for count, kind in zip(counts, kinds, strict=True) if count]
     listed = " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
     price = f"{amount(found.price)} values" if study.settings.costs is None else amount(found.price)
-    return f"{listed}: {counted(found.n_cells, 'cell')} in all, for {price}"
+    in_all = f": {counted(found.n_cells, 'cell')} in all" if len(parts) > 1 else ""
+    return f"{listed}{in_all}, for {price}"
 
 
 def _names(lines: tuple[Line, ...], axis: int, labels: Callable[[Any], list[Any]]) -> list[str]:

@@ -16,7 +16,10 @@ class Cell(NamedTuple):
     """One place of a table."""
 
     text: str
-    sort: float | None = None  # the number behind the text; None where there is none
+    sort: float | None = None  # the number behind the text, nan where it is not known; None for words
+
+
+UNKNOWN = Cell("–", math.nan)
 
 
 class Table(NamedTuple):
@@ -28,7 +31,7 @@ class Table(NamedTuple):
 
 
 def table_of(labels: Sequence[str], lines: Iterable[Sequence[Cell | str]]) -> Table:
-    """A table; a column of cells with numbers behind them is set to the right."""
+    """A table; a column with numbers behind its cells is set to the right."""
     listed = tuple(tuple(x if isinstance(x, Cell) else Cell(x) for x in line) for line in lines)
     is_number = tuple(any(line[k].sort is not None for line in listed) for k in range(len(labels)))
     return Table(tuple(labels), is_number, listed)
@@ -43,7 +46,7 @@ def number(x: Any) -> Cell:
     """A number with four digits; a dash where there is none."""
     value = float(x)
     if not math.isfinite(value):
-        return Cell("–")
+        return UNKNOWN
     return Cell(f"{value:,.0f}" if abs(value) >= 1000 and abs(value) < 1e9 else f"{value:#.4g}", value)
 
 
@@ -51,7 +54,7 @@ def percent(x: Any) -> Cell:
     """A share in percent; a dash where there is none."""
     value = float(x)
     if not math.isfinite(value):
-        return Cell("–")
+        return UNKNOWN
     digits = 2 if 0 < abs(value) < 0.01 else 1
     return Cell(f"{100 * value:.{digits}f} %", value)
 
