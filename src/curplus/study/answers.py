@@ -16,7 +16,7 @@ from ..factorization import Factorization
 from ..observation import Observation
 from .names import Axis
 
-__all__ = ["interval_of_entries", "mean_table"]
+__all__ = ["interval_of_entries", "mean_table", "n_measured_of"]
 
 ROWS_AT_ONCE = 1000
 
@@ -45,9 +45,7 @@ def mean_table(
 ) -> Any:
     """Mean of each row (axis 1) or column (axis 0), by name."""
     pandas = import_extra("pandas", extra="pandas", purpose="a study needs pandas")
-    side, (n, m) = axes[1 - axis], observation.shape
-    cells, _ = _measured(observation)
-    counts = np.bincount(cells // m if axis else cells % m, minlength=n if axis else m)
+    side = axes[1 - axis]
     estimate_means = _function("estimate_means")
     if estimate_means is None:
         mean = _plain_means(approximation, observation, axis)
@@ -55,8 +53,15 @@ def mean_table(
     else:
         found = estimate_means(approximation, observation, axis=axis, level=level)
         mean, low, high = found.estimate, found.low, found.high
-    columns = {"mean": mean, "low": low, "high": high, "n_measured": counts}
+    columns = {"mean": mean, "low": low, "high": high, "n_measured": n_measured_of(observation, axis)}
     return pandas.DataFrame({side.what: side.labels(np.arange(side.size)), **columns})
+
+
+def n_measured_of(observation: Observation, axis: int) -> IndexVector:
+    """How many cells of each row (axis 1) or column (axis 0) were measured."""
+    n, m = observation.shape
+    cells, _ = _measured(observation)
+    return np.bincount(cells // m if axis else cells % m, minlength=n if axis else m)
 
 
 def _function(name: str) -> Any:

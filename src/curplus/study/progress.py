@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from datetime import datetime
 
 import numpy as np
 
 from .._typing import FloatArray, Shape
+from ..evaluation import Certificate
 from .storage import Round, Summary
 
-__all__ = ["Status", "expected_error", "status_of", "stopping_sentence"]
+__all__ = ["Status", "expected_error", "round_of", "status_of", "stopping_sentence"]
 
 
 @dataclass(frozen=True)
@@ -100,3 +102,13 @@ def _slope(x: FloatArray, y: FloatArray) -> float:
 def _number(share: float) -> str:
     """A share in percent, with two digits, or all before the point."""
     return f"{100 * share:.2g}" if share < 0.995 else f"{100 * share:.0f}"
+
+
+def round_of(certificate: Certificate, tell: int, n_values: int, spent: float) -> Round:
+    """What is remembered of a certificate; the interval as a share of the matrix, like the error."""
+    nan, relative = float("nan"), certificate.relative_error
+    low, high = nan, nan
+    if certificate.interval is not None and certificate.error > 0:
+        low, high = (end / certificate.error * relative for end in certificate.interval)
+    now = datetime.now().astimezone()
+    return Round(now, tell, n_values, spent, certificate.error, relative, low, high, certificate.reason)

@@ -27,14 +27,15 @@ from .ledger import observation_of
 from .making import make_file
 from .money import Prices, in_units
 from .names import Axis
-from .progress import Status, status_of
+from .progress import Status, round_of, status_of
 from .reading_tables import read_table
 from .receipt import Receipt
+from .report import write_report
 from .run import Run
 from .settings import check_settings, check_stored_settings
 from .sql_read import settings_rows
 from .sqlite import SQLiteStorage
-from .storage import ListInfo, Records, Round, Settings, Storage, moment_of
+from .storage import ListInfo, Records, Settings, Storage, moment_of
 from .worklist import Worklist
 
 __all__ = ["Study"]
@@ -310,12 +311,14 @@ class Study:
 
     def certify(self, *, level: float = 0.95) -> Certificate:
         """How good the approximation is (:func:`curplus.certify`); :meth:`status` remembers it."""
-        fitted = self._fit()
+        return self._judge(self._fit(), level)
+
+    def _judge(self, fitted: Fitted, level: float) -> Certificate:
         certificate = certify(fitted.approximation, fitted.observation, level=level)
         rounds = self._storage.rounds()
         if not self._storage.is_read_only and (not rounds or rounds[-1].tell != fitted.last_tell):
             spent = self._storage.summary().spent
-            self._storage.add_round(_round(certificate, fitted.last_tell, fitted.n_values, spent))
+            self._storage.add_round(round_of(certificate, fitted.last_tell, fitted.n_values, spent))
         return certificate
 
     def means(self, axis: int = 1, *, level: float = 0.95) -> Any:
@@ -364,6 +367,30 @@ class Study:
         usual = lists[-1].n_cells if lists else 100
         count = usual if n_next is None else check_count(n_next, name="n_next", at_least=1)
         return status_of(self.settings.shape, summary, self._storage.rounds(), self.settings.budget, count)
+
+    def report(self, path: str | PathLike[str], *, axis: int = 1, n_best: int = 5, largest: bool = True) -> None:
+        """Write a report: one HTML page that needs no network and no other file.
+
+        It shows what was measured, money and error by round, the answer's spectrum, rows and columns that explain it,
+        means and the best of them, predictions beside what was measured, and what to measure next. What cannot be said
+        yet says why. The error is judged as by :meth:`certify`; nothing is asked for. It needs Jinja2
+        (``pip install 'curplus[report]'``).
+
+        Parameters
+        ----------
+        path : str or Path
+            Where the page is written. An older file is replaced once the new one is complete.
+        axis : {1, 0}, default 1
+            Whose means are compared: those of rows (1), or of columns (0).
+        n_best : int, default 5
+            How many of the best are looked for.
+        largest : bool, default True
+            Whether large means are good, or small ones.
+        """
+        if axis not in (0, 1):
+            raise InvalidArgumentError(f"axis={axis!r} is neither 1, for means of rows, nor 0, for means of columns.")
+        n_best = check_count(n_best, name="n_best", at_least=1)
+        write_report(self, Path(path), axis=axis, n_best=n_best, largest=largest)
 
     # -- all at once, and elsewhere -------------------------------------------------------------------------------
 
@@ -467,16 +494,6 @@ class Study:
             approximation = approximate(observation, self.settings.rank)
             self._fitted = Fitted(*state, snapshot.n_values, observation, approximation)
         return self._fitted
-
-
-def _round(certificate: Certificate, tell: int, n_values: int, spent: float) -> Round:
-    """What is remembered of a certificate; the interval as a share of the matrix, like the error."""
-    nan, relative = float("nan"), certificate.relative_error
-    low, high = nan, nan
-    if certificate.interval is not None and certificate.error > 0:
-        low, high = (end / certificate.error * relative for end in certificate.interval)
-    now = datetime.now().astimezone()
-    return Round(now, tell, n_values, spent, certificate.error, relative, low, high, certificate.reason)
 
 
 def _pandas() -> Any:

@@ -1,0 +1,413 @@
+"""The report of a study: the data behind it, and the page in a real browser."""
+
+import json
+import math
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import curplus
+from curplus import Study
+from curplus.exceptions import InvalidArgumentError
+from curplus.study.report.charts import charts_of
+from curplus.study.report.citation import PAPER, SOFTWARE, bibtex
+from curplus.study.report.facts import facts_of
+from curplus.study.report.measured import Measured, map_of
+from curplus.study.report.png import png
+from curplus.study.report.svg import Scale, linear, logarithmic, picture, text
+from curplus.study.report.tables import number, percent, table_of
+
+from .browser import browser, find_browser
+
+pd = pytest.importorskip("pandas")
+pytest.importorskip("jinja2")
+
+SHAPE = (60, 40)
+EVIL = "<script>alert(1)</script>"
+ROWS = [EVIL, *(f"row {k}" for k in range(1, SHAPE[0] - 1)), "a long name without a space" + "_and_more" * 60]
+COLUMNS = [f"column {k} & <b>" for k in range(SHAPE[1])]
+SECTIONS = ("measured", "money", "means", "answer", "picks", "held-out", "next", "cite")
+
+
+def filled(cells, truth, rng):
+    """A work list that was filled in: one measurement in twenty fails."""
+    values = [truth[ROWS.index(row), COLUMNS.index(column)] for row, column in cells.to_numpy()]
+    return cells.assign(value=np.where(rng.random(len(values)) < 0.05, math.nan, values))
+
+
+@pytest.fixture(scope="module")
+def screen(tmp_path_factory):
+    """A study of three rounds, with failures, repeats, and a list that is out."""
+    rng = np.random.default_rng(3)
+    truth = rng.standard_normal((SHAPE[0], 3)) @ rng.standard_normal((3, SHAPE[1]))
+    truth += 0.3 * rng.standard_normal(SHAPE) + np.linspace(0, 3, SHAPE[0])[:, None]
+    path = tmp_path_factory.mktemp("study") / "a <i>screen</i>.study".replace("/", "|")
+    study = Study.create(path, rows=ROWS, columns=COLUMNS, budget=0.9, noise="unknown")
+    for _ in range(3):
+        study.tell(filled(study.ask(0.2, required={"rows": [EVIL, ROWS[-1]]}).cells, truth, rng))
+        study.certify()
+    study.tell(filled(study.records()[["row", "column"]].head(30), truth + 0.1, rng))
+    study.ask(50)
+    return study
+
+
+@pytest.fixture(scope="module")
+def facts(screen):
+    return facts_of(screen)
+
+
+@pytest.fixture(scope="module")
+def page(screen, tmp_path_factory):
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    screen.report(path)
+    return path
+
+
+# The data behind it
+
+
+def test_every_cell_is_counted_once_and_the_map_has_them_all(screen, facts):
+    status, measured = screen.status(), facts["measured"]
+    counts = {kind: count for kind, count, _ in measured["kinds"]}
+    records = screen.records()
+    known = records.dropna(subset="value")[["row", "column"]].drop_duplicates()
+    assert counts["on whole rows and columns"] + counts["single cells"] == measured["n_known"] == len(known)
+    assert counts["pending"] == status.n_pending == 50
+    assert measured["map"].shares.shape == (*SHAPE, 4)
+    assert measured["map"].shares.sum(axis=(0, 1)).tolist() == list(counts.values())
+
+
+@pytest.mark.parametrize("shape", [(7, 5), (480, 481), (1000, 3), (3, 5000), (961, 700)])
+def test_a_point_of_the_map_is_the_share_of_its_cells(shape, rng):
+    n, m = shape
+    is_known = rng.random(shape) < 0.3
+    found = map_of(Measured(shape, (np.flatnonzero(is_known), *[np.empty(0, dtype=np.int64)] * 3)))
+    h, w = found.shares.shape[:2]
+    assert (h, w) == (min(n, 480), min(m, 480))
+    sums, sizes = np.zeros((h, w)), np.zeros((h, w))
+    at = np.ix_(np.arange(n) * h // n, np.arange(m) * w // m)
+    np.add.at(sums, at, is_known)
+    np.add.at(sizes, at, 1)
+    np.testing.assert_allclose(found.shares[..., 0], sums / sizes)
+
+
+def test_what_a_row_explains_is_what_a_projection_says(screen, facts):
+    approximation, seen = screen.fit(), screen.observation()
+    dense = approximation.to_array()
+    rows = np.where(np.isnan(seen.rows), dense[seen.row_index], seen.rows)
+    picks = facts["picks"]["sides"][0]["merits"]
+    place = {int(at): k for k, at in enumerate(seen.row_index)}
+    for k in range(1, len(picks.index) + 1):
+        span = rows[[place[int(at)] for at in picks.index[:k]]]
+        projected = dense @ np.linalg.pinv(span) @ span
+        share = np.linalg.norm(projected) ** 2 / np.linalg.norm(dense) ** 2
+        assert picks.explained[k - 1] == pytest.approx(share, abs=1e-8)
+
+
+def test_picks_are_those_of_importance_where_there_are_no_gaps(tmp_path, low_rank):
+    truth = low_rank((40, 30), 3)
+    study = Study.create(tmp_path / "a.study", rows=40, columns=30)
+    todo = study.ask(0.4)
+    study.tell(todo.cells.assign(value=[truth[i, j] for i, j in todo.cells.to_numpy()]))
+    rows, columns = (side["merits"] for side in facts_of(study)["picks"]["sides"])
+    importance = curplus.approximate(study.observation(), form="cur").importance()
+    for found, wanted in ((rows, importance.rows), (columns, importance.columns)):
+        np.testing.assert_allclose(found.explained, wanted.explained, atol=1e-6)
+
+
+def test_means_are_those_of_the_study_the_best_first(screen, facts):
+    means, table = facts["means"]["means"], screen.means(1).set_index("row")
+    assert np.all(np.diff(means.mean) <= 0)
+    expected = table.loc[means.names]
+    for name in ("mean", "low", "high", "n_measured"):
+        np.testing.assert_allclose(getattr(means, name), expected[name])
+    best = curplus.estimate_means(screen.fit(), screen.observation()).best(5)
+    assert {ROWS[k] for k in best} == {n for n, b in zip(means.names, means.may_be_best, strict=True) if b}
+
+
+@pytest.mark.parametrize(("axis", "what"), [(1, "row"), (0, "column")])
+def test_small_means_can_be_the_good_ones(screen, axis, what):
+    means = facts_of(screen, axis=axis, n_best=3, largest=False)["means"]["means"]
+    assert means.what == what
+    assert np.all(np.diff(means.mean) >= 0)
+    assert np.count_nonzero(means.may_be_best) >= 3
+
+
+def test_held_out_cells_are_those_that_the_fit_did_not_use(screen, facts):
+    approximation, seen, cells = screen.fit(), screen.observation(), facts["held_out"]["cells"]
+    held = approximation.held_out
+    np.testing.assert_array_equal(cells.measured, seen.values[held])
+    np.testing.assert_allclose(cells.predicted, approximation.to_array()[seen.i[held], seen.j[held]])
+    assert cells.error == pytest.approx(np.sqrt(np.mean((cells.measured - cells.predicted) ** 2)))
+
+
+def test_the_next_list_is_what_ask_would_give_and_nothing_is_asked_for(tmp_path, low_rank):
+    truth = low_rank((40, 30), 3)
+    study = Study.create(tmp_path / "a.study", rows=40, columns=30)
+    todo = study.ask(0.3)
+    study.tell(todo.cells.assign(value=[truth[i, j] for i, j in todo.cells.to_numpy()]))
+    before = study.worklists()
+    said = facts_of(study)["next"]
+    pd.testing.assert_frame_equal(study.worklists(), before)
+    assert said["call"] == "study.ask(360)"
+    given = study.ask(360)
+    assert [set(map(str, side)) for side in (given.rows, given.columns)] == [set(x["names"]) for x in said["sides"]]
+    assert f"{len(given)} cells in all" in said["words"]
+
+
+def test_the_error_is_remembered_and_the_rounds_are_those_of_the_study(screen, facts):
+    rounds = facts["money"]["rounds"]
+    assert rounds == screen.status().rounds
+    assert len(rounds) == 4
+    assert facts["sentence"].startswith("Error about")
+
+
+def test_a_study_that_cannot_be_written_has_a_report_too(tmp_path, low_rank):
+    truth = low_rank((40, 30), 3)
+    path = tmp_path / "a.study"
+    with Study.create(path, rows=40, columns=30) as study:
+        todo = study.ask(0.4)
+        study.tell(todo.cells.assign(value=[truth[i, j] for i, j in todo.cells.to_numpy()]))
+    study = Study.open(path)
+    study._storage.is_read_only = True  # as for a user who may only read: tests may run as one who may do everything
+    assert len(facts_of(study)["money"]["rounds"]) == 1
+    assert study.status().rounds == ()
+
+
+def told(values):
+    return lambda study: study.tell(pd.DataFrame(values, columns=["row", "column", "value"]))
+
+
+FEW = {
+    "nothing": lambda study: None,
+    "a list that is out": lambda study: study.ask(0.5),
+    "one value": told([(0, 0, 1.0)]),
+    "one failure": told([(0, 0, math.nan)]),
+    "two values": told([(0, 0, 1.0), (3, 2, -2.0)]),
+    "zeros": told([(i, i, 0.0) for i in range(6)]),
+    "everything": told([(i, j, i * j + 1.0) for i in range(9) for j in range(7)]),
+    "a row": told([(2, j, float(j)) for j in range(7)]),
+}
+
+
+@pytest.mark.parametrize("what", FEW)
+def test_hardly_any_data_make_a_page_that_says_why(tmp_path, what):
+    study = Study.create(tmp_path / "few.study", rows=9, columns=7, budget=63)
+    FEW[what](study)
+    study.report(tmp_path / "few.html")
+    page = (tmp_path / "few.html").read_text(encoding="utf-8")
+    for name in SECTIONS:
+        assert f'<section id="{name}">' in page
+    assert page.count("<section") == len(SECTIONS)
+    assert ">nan" not in page
+    assert 'nan"' not in page
+    parts = facts_of(study)
+    for name in ("answer", "picks", "means", "held_out", "next"):
+        assert parts[name]["why_not"] == "" or parts[name]["why_not"].endswith(".")
+
+
+def test_money_has_no_unit(tmp_path, low_rank):
+    truth = low_rank((40, 30), 3)
+    study = Study.create(tmp_path / "a.study", rows=40, columns=30, costs={"row": 20, "column": 30, "entry": 2.5})
+    todo = study.ask(600)
+    study.tell(todo.cells.assign(value=[truth[i, j] for i, j in todo.cells.to_numpy()]))
+    facts = facts_of(study)
+    assert facts["unit"] == ""
+    assert facts["budget"] == ""
+    assert "budget" not in charts_of(facts)
+
+
+@pytest.mark.parametrize(("options", "message"), [({"axis": 2}, "axis=2"), ({"n_best": 0}, "n_best")])
+def test_wrong_options_are_refused(screen, tmp_path, options, message):
+    with pytest.raises(InvalidArgumentError, match=message):
+        screen.report(tmp_path / "a.html", **options)
+
+
+def test_a_place_that_cannot_be_written_is_said_before_the_work_and_an_older_page_stays(screen, tmp_path):
+    with pytest.raises(FileNotFoundError):
+        screen.report(tmp_path / "no folder" / "a.html")
+    page = tmp_path / "a.html"
+    page.write_text("older")
+    page.chmod(0o400)
+    with pytest.raises(PermissionError):
+        screen.report(page)
+    assert page.read_text() == "older"
+    assert [path.name for path in tmp_path.iterdir()] == ["a.html"]
+
+
+def test_without_jinja_the_error_says_what_to_install(tmp_path):
+    script = (
+        "import sys; sys.modules['jinja2'] = None; import curplus; "
+        f"s = curplus.Study.create({str(tmp_path / 'a.study')!r}, rows=3, columns=3); "
+        f"s.report({str(tmp_path / 'a.html')!r})"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert "MissingExtraError: reports need Jinja2: pip install 'curplus[report]'." in done.stderr
+
+
+def test_the_citation_is_that_of_the_repository():
+    text = Path(__file__).parent.parent.joinpath("CITATION.cff").read_text(encoding="utf-8")
+    for value in (PAPER["title"], PAPER["booktitle"], PAPER["year"], PAPER["url"], SOFTWARE["title"], SOFTWARE["url"]):
+        assert value in text
+    for name in re.findall(r"family-names: (.+)", text):
+        assert name in PAPER["author"]
+    for field, value in (("version", SOFTWARE["version"]), ("volume", PAPER["volume"])):
+        assert f"{field}: {value}" in text
+    assert PAPER["pages"] == "--".join(re.findall(r"(?:start|end): (\d+)", text))
+    assert bibtex(PAPER).startswith("@inproceedings{xu2015cur,\n  author = {Xu, Miao and")
+
+
+# Marks and numbers
+
+
+def test_a_png_has_the_pixels_that_were_given(rng, tmp_path):
+    image = pytest.importorskip("PIL.Image")
+    pixels = rng.integers(0, 256, (7, 11, 3), dtype=np.uint8)
+    (tmp_path / "a.png").write_bytes(png(pixels))
+    with image.open(tmp_path / "a.png") as read:
+        np.testing.assert_array_equal(np.asarray(read), pixels)
+
+
+def test_words_in_pictures_are_escaped():
+    made = picture(10, [text(0, 0, EVIL)], label=f'"{EVIL}')
+    assert "<script" not in made
+    assert made.count("&lt;script&gt;") == 2
+
+
+@pytest.mark.parametrize(
+    "scale",
+    [
+        linear([0, 1], 0, 1),
+        linear([5, 5], 0, 1),
+        linear([0, 0], 0, 1),
+        linear([-3e9, 1e-9], 0, 1),
+        linear([], 0, 1),
+        logarithmic([1e-9, 3], 0, 1),
+        logarithmic([2, 3], 0, 1),
+        logarithmic([4], 0, 1),
+        Scale(0, 12, 0, 1),
+    ],
+)
+def test_a_scale_has_a_few_round_numbers_within_it(scale):
+    places = scale(scale.ticks)
+    assert 1 <= len(places) <= 12
+    assert np.all((places >= -1e-9) & (places <= 1 + 1e-9))
+
+
+def test_what_is_not_known_is_a_dash_that_sorts_nowhere():
+    assert number(math.nan).text == percent(math.inf).text == "–"
+    table = table_of(("name", "value"), [("a", number(math.nan)), ("b", percent(math.nan))])
+    assert table.is_number == (False, True)
+    assert math.isnan(table.lines[0][1].sort)
+
+
+# The page in a browser
+
+needs_browser = pytest.mark.skipif(find_browser() is None, reason="no Chromium is installed (apt install chromium)")
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory):
+    with browser(tmp_path_factory.mktemp("chromium")) as running:
+        yield running
+
+
+@needs_browser
+def test_what_a_bad_page_does_is_noticed(chromium, tmp_path):
+    """The other tests mean something: requests, errors and wide tables are seen."""
+    bad = tmp_path / "bad.html"
+    bad.write_text('<img src="http://example.invalid/a.png"><script>console.error(1)</script><pre>' + "wide " * 999)
+    chromium.open(bad, width=390)
+    assert "http://example.invalid/a.png" in chromium.addresses()
+    assert chromium.complaints()
+    assert chromium.run("document.documentElement.scrollWidth") > 390
+
+
+@needs_browser
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_page_asks_for_nothing_complains_of_nothing_and_fits(chromium, page, width):
+    chromium.open(page, width=width)
+    assert all(address.startswith(("data:", page.as_uri())) for address in chromium.addresses())
+    assert chromium.complaints() == []
+    assert chromium.run("document.documentElement.scrollWidth") <= width
+    beyond = """Array.from(document.querySelectorAll("body *")).filter(x => !x.closest(".scroll")
+        && x.getBoundingClientRect().right > document.documentElement.clientWidth + 0.5).map(x => x.outerHTML)"""
+    assert chromium.run(beyond) == []
+
+
+@needs_browser
+@pytest.mark.parametrize("width", [1280, 390])
+def test_every_picture_and_section_is_visible(chromium, page, width):
+    chromium.open(page, width=width)
+    sizes = chromium.run(
+        """Array.from(document.querySelectorAll("figure svg, section, svg image"), x => {
+        const box = x.getBoundingClientRect(); return [x.tagName, box.width, box.height] })"""
+    )
+    assert sum(name == "svg" for name, *_ in sizes) == 8
+    assert all(w > 100 and h > 10 for _, w, h in sizes)
+    assert chromium.run("document.querySelector('svg image').decode?.().then(() => 1) ?? 1") == 1
+
+
+@needs_browser
+def test_text_in_pictures_can_be_read_on_a_phone(chromium, page):
+    chromium.open(page, width=390)
+    heights = chromium.run("Array.from(document.querySelectorAll('svg text'), x => x.getBoundingClientRect().height)")
+    assert len(heights) > 50
+    assert min(heights) > 9
+
+
+@needs_browser
+def test_a_name_that_is_a_script_is_text(chromium, page):
+    chromium.open(page)
+    assert chromium.run("document.scripts.length") == 1
+    assert chromium.run("document.body.innerText").count(EVIL) >= 2  # in the means and among the picks
+    assert chromium.run("document.querySelectorAll('td b, td script, svg script, .names b, h1 i').length") == 0
+
+
+def shown(name):
+    """A name as tables show it."""
+    return name if len(name) <= 80 else name[:79] + "…"
+
+
+@needs_browser
+@pytest.mark.parametrize("column", [1, 2, 3])
+def test_tables_sort_on_a_click_and_back_on_the_next(chromium, page, facts, column):
+    chromium.open(page)
+    sort = f"""(() => {{ const table = document.querySelector("#means table");
+        table.tHead.rows[0].cells[{column}].querySelector("button").click();
+        return Array.from(table.tBodies[0].rows, x => [x.cells[{column}].textContent, x.cells[{column}].dataset.sort])
+        }})()"""
+    up, down = chromium.run(sort), chromium.run(sort)
+    lines = [line[column] for line in facts["means"]["table"].lines]
+    if column > 1:
+        numbers = [float(x) for _, x in up if x is not None]
+        assert numbers == sorted(cell.sort for cell in lines if not math.isnan(cell.sort))
+    assert sorted(x for x, _ in up) == sorted(shown(cell.text) for cell in lines)
+    assert [x for x in down if x[1] or column == 1] == [x for x in up[::-1] if x[1] or column == 1]
+    assert chromium.run("document.querySelector('#means th[aria-sort]').ariaSort") == "descending"
+
+
+@needs_browser
+def test_the_page_can_be_printed(chromium, page):
+    chromium.open(page)
+    assert chromium.pdf().startswith(b"%PDF")
+
+
+@needs_browser
+@pytest.mark.parametrize("what", FEW)
+def test_a_page_with_hardly_any_data_works_too(chromium, tmp_path, what):
+    study = Study.create(tmp_path / "few.study", rows=9, columns=7, budget=63)
+    FEW[what](study)
+    study.report(tmp_path / "few.html")
+    chromium.open(tmp_path / "few.html", width=390)
+    assert chromium.complaints() == []
+    assert chromium.run("document.documentElement.scrollWidth") <= 390
+    assert chromium.run("document.querySelectorAll('section').length") == len(SECTIONS)
+
+
+def test_facts_without_arrays_are_plain(facts):
+    json.dumps([facts[name] for name in ("title", "sentence", "verdict", "error", "spent", "budget", "cite")])
