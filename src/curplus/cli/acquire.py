@@ -10,13 +10,26 @@ import typer
 
 from .. import acquisition, methods
 from ..acquisition import ENTRY_STRATEGIES, STRATEGIES
-from ..exceptions import CURPlusError
+from ..exceptions import CURPlusError, InvalidArgumentError
 from ..factorization import Fact
 from ..observation import Observation, SampleCounts
 from ..sources import Source
 from . import show
 from .given import Given, open_given
-from .options import AS_FOUND, BY_DEFAULT, Json, MatrixFile, Rank, Reading, Sampling, counts, out_option, with_groups
+from .options import (
+    AS_FOUND,
+    AT_COST,
+    BY_DEFAULT,
+    Json,
+    MatrixFile,
+    Prices,
+    Rank,
+    Reading,
+    Sampling,
+    counts,
+    out_option,
+    with_groups,
+)
 from .results import approximation_facts
 from .write import long_frame, write_frame
 
@@ -43,6 +56,9 @@ Strategy = Annotated[
 EntryStrategy = Annotated[
     str, typer.Option(callback=_check_entry_strategy, help=f"How to choose entries: {', '.join(ENTRY_STRATEGIES)}.")
 ]
+Tolerance = Annotated[
+    float | None, typer.Option(help="Read until the relative error is surely below this, such as 0.05.")
+]
 
 
 @with_groups
@@ -51,28 +67,40 @@ def acquire(
     rank: Rank = None,
     strategy: Strategy = "auto",
     entry_strategy: EntryStrategy = "uniform",
+    tol: Tolerance = None,
     out: Out = None,
     json: Json = False,
     sampling: Sampling = BY_DEFAULT,
+    prices: Prices = AT_COST,
     reading: Reading = AS_FOUND,
 ) -> None:
     """Choose what to read of a matrix by what was read before, and say how well it is known then."""
+    _check_prices(prices, tol, sampling)
     given = open_given(file, reading)
-    how = {"strategy": strategy, "entry_strategy": entry_strategy}
+    how = {"strategy": strategy, "entry_strategy": entry_strategy, "tol": tol, "costs": prices.as_costs()}
     observation = _read(given, rank, sampling, how, out)
     with show.working("approximating"):
         approx = methods.approximate(observation, rank)
     facts = approximation_facts(approx, observation, given.source)
+    facts.append(Fact("history", list(observation.history) if json else None))
     if out is not None:
         _save(observation, out)
         facts.append(Fact("out", str(out), "saved to"))
     show.result(facts, as_json=json)
 
 
+def _check_prices(prices: Prices, tol: float | None, sampling: Sampling) -> None:
+    if prices != AT_COST and sampling.budget is None and tol is None:
+        raise InvalidArgumentError("prices were given, and no money. Give --budget, or --tol.")
+
+
 def _read(given: Given, rank: int | None, sampling: Sampling, how: dict[str, Any], out: Path | None) -> Observation:
     """Read in rounds; what was read before a failure is saved."""
     source = given.matrix()
-    to_read = counts(source.shape, rank, sampling.columns, sampling.rows, sampling.entries)
+    to_read: SampleCounts | None = counts(source.shape, rank, sampling.columns, sampling.rows, sampling.entries)
+    if sampling.budget is not None or how["tol"] is not None:  # what is not said is for the budget to decide
+        how = how | {"n_columns": sampling.columns, "n_rows": sampling.rows, "n_entries": sampling.entries}
+        how, to_read = how | {"budget": sampling.budget}, None
     try:
         with show.working(f"reading {given.name}") as progress:
             if hasattr(source, "limit"):
@@ -85,8 +113,10 @@ def _read(given: Given, rank: int | None, sampling: Sampling, how: dict[str, Any
         raise
 
 
-def _acquired(source: Source, goal: SampleCounts, sampling: Sampling, how: dict[str, Any]) -> Observation:
+def _acquired(source: Source, goal: SampleCounts | None, sampling: Sampling, how: dict[str, Any]) -> Observation:
     """Read in rounds; of a small matrix with gaps, as many entries by default as there are places left."""
+    if goal is None:
+        return acquisition.acquire(source, **how, rng=sampling.seed)
     size, start = math.prod(source.shape), None
     if sampling.entries is None and 4 * goal.n_entries > size:
         lines = goal._replace(n_entries=0)

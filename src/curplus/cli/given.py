@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import zipfile
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .._files import HEADER
+from ..acquisition import acquire
 from ..exceptions import InvalidArgumentError
 from ..factorization import Factorization
 from ..methods import load
-from ..observation import Observation, observe
+from ..observation import Observation, SampleCounts, observe
 from ..sources import LongSource, Source, open_source
 from . import show
 from .options import Reading, Sampling, counts
@@ -76,8 +77,19 @@ def observation_of(given: Given, rank: int | None, sampling: Sampling) -> Observ
                 f"{listed} was given, but {given.name} holds single values, all of which are used. Leave it out."
             )
         return Observation.from_table(given.source) if given.observation is None else given.observation
-    to_read = counts(given.source.shape, rank, sampling.columns, sampling.rows, sampling.entries)
     with show.working(f"reading {given.name}") as progress:
         if hasattr(given.source, "limit"):
             given.source.limit(progress=progress)
-        return observe(given.source, **to_read._asdict(), rng=sampling.seed)
+        return _drawn(given.source, rank, sampling)
+
+
+def _drawn(source: Source, rank: int | None, sampling: Sampling) -> Observation:
+    """Rows, columns and entries drawn uniformly: as many as is said, or as a budget buys."""
+    said = sampling.columns, sampling.rows, sampling.entries
+    to_read = counts(source.shape, rank, *said)
+    if sampling.budget is None:
+        return observe(source, **to_read._asdict(), rng=sampling.seed)
+    fixed: dict[str, Any] = dict(
+        zip(SampleCounts._fields, said, strict=True)
+    )  # what is not said is for the budget to decide
+    return acquire(source, **fixed, budget=sampling.budget, strategy="uniform", rng=sampling.seed)
