@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import zipfile
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from .._files import HEADER
-from ..acquisition import acquire
 from ..exceptions import InvalidArgumentError
 from ..factorization import Factorization
 from ..methods import load
-from ..observation import Observation, SampleCounts, observe
+from ..observation import Observation, observe
 from ..sources import LongSource, Source, open_source
 from . import show
 from .options import Reading, Sampling, counts
@@ -86,10 +85,8 @@ def observation_of(given: Given, rank: int | None, sampling: Sampling) -> Observ
 def _drawn(source: Source, rank: int | None, sampling: Sampling) -> Observation:
     """Rows, columns and entries drawn uniformly: as many as is said, or as a budget buys."""
     said = sampling.columns, sampling.rows, sampling.entries
-    to_read = counts(source.shape, rank, *said)
     if sampling.budget is None:
-        return observe(source, **to_read._asdict(), rng=sampling.seed)
-    fixed: dict[str, Any] = dict(
-        zip(SampleCounts._fields, said, strict=True)
-    )  # what is not said is for the budget to decide
-    return acquire(source, **fixed, budget=sampling.budget, strategy="uniform", rng=sampling.seed)
+        return observe(source, **counts(source.shape, rank, *said)._asdict(), rng=sampling.seed)
+    if said != (None, None, None):
+        raise InvalidArgumentError("give --budget, or --columns, --rows and --entries, and not both.")
+    return observe(source, budget=sampling.budget, rng=sampling.seed)
