@@ -97,15 +97,11 @@ def _check_prices(prices: Prices, tol: float | None, sampling: Sampling) -> None
 def _read(given: Given, rank: int | None, sampling: Sampling, how: dict[str, Any], out: Path | None) -> Observation:
     """Read in rounds; what was read before a failure is saved."""
     source = given.matrix()
-    to_read: SampleCounts | None = counts(source.shape, rank, sampling.columns, sampling.rows, sampling.entries)
-    if sampling.budget is not None or how["tol"] is not None:  # what is not said is for the budget to decide
-        how = how | {"n_columns": sampling.columns, "n_rows": sampling.rows, "n_entries": sampling.entries}
-        how, to_read = how | {"budget": sampling.budget}, None
     try:
         with show.working(f"reading {given.name}") as progress:
             if hasattr(source, "limit"):
                 source.limit(progress=progress)
-            return _acquired(source, to_read, sampling, how)
+            return _acquired(source, rank, sampling, how)
     except CURPlusError as error:
         if out is not None and error.observation is not None and any(error.observation.counts):
             _save(error.observation, out)
@@ -113,10 +109,18 @@ def _read(given: Given, rank: int | None, sampling: Sampling, how: dict[str, Any
         raise
 
 
-def _acquired(source: Source, goal: SampleCounts | None, sampling: Sampling, how: dict[str, Any]) -> Observation:
+def _acquired(source: Source, rank: int | None, sampling: Sampling, how: dict[str, Any]) -> Observation:
+    """Read in rounds: to a budget or a tolerance, or until there is as much of each as is said."""
+    said = sampling.columns, sampling.rows, sampling.entries
+    goal = counts(source.shape, rank, *said)
+    if sampling.budget is None and how["tol"] is None:
+        return _to_counts(source, goal, sampling, how)
+    fixed: dict[str, Any] = dict(zip(SampleCounts._fields, said, strict=True))
+    return acquisition.acquire(source, **fixed, budget=sampling.budget, **how, rng=sampling.seed)
+
+
+def _to_counts(source: Source, goal: SampleCounts, sampling: Sampling, how: dict[str, Any]) -> Observation:
     """Read in rounds; of a small matrix with gaps, as many entries by default as there are places left."""
-    if goal is None:
-        return acquisition.acquire(source, **how, rng=sampling.seed)
     size, start = math.prod(source.shape), None
     if sampling.entries is None and 4 * goal.n_entries > size:
         lines = goal._replace(n_entries=0)
