@@ -150,7 +150,7 @@ def test_prices_decide_what_a_budget_buys(matrix):
     assert "prices were given, and no money" in done.stderr
 
 
-def test_reads_until_the_error_is_surely_small(matrix):
+def test_reads_until_the_error_is_small(matrix):
     path, M = matrix
     found = printed("acquire", path, "--tol", 0.1)
     assert found["relative_error"] < 0.1

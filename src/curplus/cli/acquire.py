@@ -57,7 +57,7 @@ EntryStrategy = Annotated[
     str, typer.Option(callback=_check_entry_strategy, help=f"How to choose entries: {', '.join(ENTRY_STRATEGIES)}.")
 ]
 Tolerance = Annotated[
-    float | None, typer.Option(help="Read until the relative error is surely below this, such as 0.05.")
+    float | None, typer.Option(help="Read until the relative error is below this with 95% confidence.")
 ]
 
 

@@ -41,7 +41,7 @@ def run(
         float | None, typer.Option(help="What the study shall have spent in the end; its own budget if left out.")
     ] = None,
     tol: Annotated[
-        float | None, typer.Option(help="Stop when the relative error is surely below this, such as 0.1.")
+        float | None, typer.Option(help="Stop when the interval of the relative error ends below this.")
     ] = None,
     workers: Annotated[int, typer.Option(help="How many are measured at once, at most.")] = 4,
     retries: Annotated[int, typer.Option(help="How often a failed call is repeated.")] = 3,
