@@ -23,7 +23,7 @@ export OMP_NUM_THREADS ?= 1
 	$(LOWEST)/python -m pip install --quiet --editable ".[all]" --group test --constraint .venv-lowest/lowest.txt
 	touch $@
 
-demo: .venv/ready            ## approximate a photograph from a few of its rows, columns and pixels
+demo: .venv/ready            ## buy a tenth of the answers of language models, and compare with the truth
 	$(BIN)/curplus demo
 
 test: .venv/ready            ## run the tests

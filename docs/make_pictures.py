@@ -3,6 +3,7 @@
 Every number in them is computed here. The pictures are committed, so that the README shows them without a build.
 """
 
+import csv
 from math import ceil, log10
 from pathlib import Path
 
@@ -19,6 +20,11 @@ FOLDER = Path(__file__).parent / "_static"
 RANK, N_COLUMNS, N_ROWS, N_ENTRIES, SEED = 6, 8, 8, 150, 9
 COLOURS = "viridis"
 UNSEEN = "#f2f2f2"
+WAYS = {
+    "additive": ("0.5", "uniform entries, additive model"),
+    "uniform": ("#0072b2", "uniform entries, approximate"),
+    "acquire": ("#d55e00", "acquire, approximate"),
+}
 
 
 def three_waves(n, m):
@@ -189,6 +195,52 @@ def draw_kernels():
     return figure
 
 
+def draw_less_read():
+    """Error against the share that was read, from the table that benchmarks/less_read.py writes."""
+    with (FOLDER / "less_read.csv").open(newline="") as stream:
+        lines = list(csv.DictReader(stream))
+    titles = {
+        "llm_answers": "answers of 448 language models to 541 questions",
+        "oboe_errors": "errors of 219 models on 418 data sets",
+    }
+    figure, axes = plt.subplots(1, 2, figsize=(10.5, 3.8), layout="constrained")
+    for ax, (name, title) in zip(axes, titles.items(), strict=True):
+        curves = {way: curve_of(lines, name, way) for way in WAYS}
+        for way, (colour, label) in WAYS.items():
+            x, y = curves[way]
+            ax.semilogx(x, y, "o-", color=colour, label=label, markersize=4)
+        mark_same_error(ax, curves)
+        ax.set_xticks(x, [f"{share:.0%}" for share in x])
+        ax.minorticks_off()
+        ax.set_title(title, fontsize=11)
+        ax.set_xlabel("share of the matrix that was read")
+        ax.grid(alpha=0.3)
+    axes[0].set_ylabel("error at values not read")
+    axes[0].legend(fontsize=9, frameon=False)
+    return figure
+
+
+def curve_of(lines, matrix, way):
+    """Shares and errors of one way to read one matrix."""
+    points = [(float(x["budget"]), float(x["error"])) for x in lines if (x["matrix"], x["way"]) == (matrix, way)]
+    return np.array(sorted(points)).T
+
+
+def share_for(curve, error):
+    """The share at which a curve reaches an error, between its points on the logarithmic scale."""
+    x, y = curve
+    return float(np.exp(np.interp(-error, -y, np.log(x))))
+
+
+def mark_same_error(ax, curves):
+    """An arrow from the last error of the additive model to the share at which a better way has the same."""
+    x, y = curves["additive"]
+    share = min(share_for(curves[way], y[-1]) for way in ("uniform", "acquire"))
+    arrow = {"arrowstyle": "->", "linestyle": "--", "color": "0.3"}
+    ax.annotate("", (share, y[-1]), (x[-1], y[-1]), arrowprops=arrow)
+    ax.text(x[-1], y[-1], f"same error: {share:.0%} instead of {x[-1]:.0%}  ", va="top", ha="right")
+
+
 def save(figure, name):
     figure.savefig(FOLDER / f"{name}.png", metadata={"Software": None})
     plt.close(figure)
@@ -203,6 +255,7 @@ def main():
     options = {"cmap": COLOURS, "vmin": -limit, "vmax": limit}
     for name, draw in (("idea", draw_idea), ("steps", draw_steps)):
         save(draw(M, seen, approx, options), name)
+    save(draw_less_read(), "less_read")
     save(draw_importance(), "importance")
     save(draw_missing(), "missing")
     save(draw_kernels(), "kernels")

@@ -1,5 +1,6 @@
 """The command line: what it prints, what it saves, and one line of error for what cannot work."""
 
+import json
 import os
 import subprocess
 import sys
@@ -60,8 +61,8 @@ def nothing_is_read(monkeypatch):
     def read(*_, **__):
         raise AssertionError("the work has begun")
 
-    for module in ("given", "demo"):
-        monkeypatch.setattr(f"curplus.cli.{module}.observe", read)
+    for function in ("given.observe", "demo.tell_story"):
+        monkeypatch.setattr(f"curplus.cli.{function}", read)
 
 
 @pytest.fixture
@@ -171,13 +172,34 @@ def test_info_describes_an_observation(call, tmp_path, low_rank):
     assert "columns uniform, rows uniform, entries uniform" in shown
 
 
-def test_the_demonstration_draws_a_picture(tmp_path):
+def test_the_demonstration_writes_its_files_and_nothing_else(tmp_path):
     pytest.importorskip("matplotlib")
-    options = ("--rank", 3, "--columns", 6, "--rows", 6, "--entries", 100, "--out", "a[b].png")
-    done = in_a_new_process("demo", *options, cwd=tmp_path)
+    done = in_a_new_process("demo", "--out", "a[b].png", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
+    assert "What if you could afford 10% of them?" in done.stdout
     assert "picture in a[b].png" in done.stdout
     assert (tmp_path / "a[b].png").stat().st_size > 10_000
+    report = {"curplus-report.html"} if hasattr(curplus.Study, "report") else set()
+    assert {path.name for path in tmp_path.iterdir()} == {"a[b].png"} | report
+
+
+def test_what_the_demonstration_says_is_true(tmp_path):
+    pytest.importorskip("matplotlib")
+    done = in_a_new_process("demo", "--share", 0.06, "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    M = curplus.datasets.load("llm_answers").matrix
+    assert found["shape"] == list(M.shape)
+    assert [step["spent"] for step in found["rounds"]] == sorted(step["spent"] for step in found["rounds"])
+    assert found["spent"] == found["rounds"][-1]["spent"] <= 0.06 * M.size
+    assert found["n_failed"] > 0
+    assert found["rounds"][-1]["n_repeated"] > 0
+    assert found["true_best"] == int(np.argmax(M.mean(axis=1)))
+    assert all(line["truth"] == pytest.approx(M[line["model"]].mean()) for line in found["may_be_best"])
+    assert found["coverage"] > 0.9
+    assert found["rounds"][-1]["study"] < found["rounds"][-1]["uniform"]
+    (step,) = found["rounds"][-1:]
+    assert step["additive"] < np.sqrt(np.mean((M - M.mean()) ** 2))
 
 
 def test_says_its_version(call):
@@ -321,11 +343,11 @@ def test_a_bad_option_is_one_line_of_error_before_the_work(
     ("options", "message"),
     [
         (("--out", "nowhere/picture.png"), "nowhere: No such folder; make it before saving to it."),
-        (("--out", "picture.txt"), "--out=picture.txt does not end like a picture. Use one of .png, .pdf, .svg, .jpg."),
-        (("--out", "picture"), "--out=picture does not end like a picture."),
+        (("--out", "picture.txt"), "its ending is not one of .png, .pdf, .svg, .jpg."),
+        (("--out", "picture"), "its ending is not one of .png, .pdf, .svg, .jpg."),
+        (("--report", "nowhere/report.html"), "nowhere: No such folder; make it before saving to it."),
         (("--seed", -1), "--seed=-1 is too small. Give at least 0."),
-        (("--columns", 900), "--columns=900 but the matrix has only 512 columns"),
-        (("--rank", 0), "--rank=0 is too small. Give at least 1."),
+        (("--share", 2), "--share=2 is not between 0.01 and 0.9."),
     ],
 )
 @pytest.mark.usefixtures("nothing_is_read")

@@ -124,6 +124,39 @@ def test_lines_are_not_wrapped_in_a_pipe(table):
     assert all(line.strip() for line in shown.splitlines())
 
 
+# Budgets
+
+
+def test_a_budget_buys_what_it_says(matrix):
+    path, M = matrix
+    for verb in ("acquire", "approximate", "certify"):
+        found = printed(verb, path, "--budget", 0.2, "--rank", 3)
+        assert 0.19 * M.size < found["read"]["values"] <= 0.2 * M.size, verb
+    found = printed("acquire", path, "--budget", 5000, "--columns", 4, "--rows", 0)
+    assert found["read"]["columns"] == 4
+    assert found["read"]["rows"] == 0
+    assert 4900 < found["read"]["values"] <= 5000
+    assert any("a budget of 5000" in line for line in found["history"])
+
+
+def test_prices_decide_what_a_budget_buys(matrix):
+    path, _ = matrix
+    alike = printed("acquire", path, "--budget", 2000)["read"]
+    cheap = printed("acquire", path, "--budget", 2000, "--row-price", 20, "--column-price", 30)["read"]
+    assert alike["values"] <= 2000 < cheap["values"]
+    assert 20 * cheap["rows"] + 30 * cheap["columns"] <= 2000
+    done = run("acquire", path, "--row-price", 10)
+    assert done.returncode == 2
+    assert "prices were given, and no money" in done.stderr
+
+
+def test_reads_until_the_error_is_small(matrix):
+    path, M = matrix
+    found = printed("acquire", path, "--tol", 0.1)
+    assert found["relative_error"] < 0.1
+    assert found["read"]["values"] < M.size
+
+
 # Reading
 
 

@@ -262,7 +262,11 @@ def test_a_dense_matrix_is_an_array(tmp_path, shrink):
     assert repr(data) == "<Soft-tissue tumours: 3 genes x 2 samples, 3 non-zero>"
 
 
-@pytest.mark.parametrize("card", [card for card in datasets.CARDS.values() if not card.files], ids=lambda c: c.name)
+SHIPPED = [card for card in datasets.CARDS.values() if card.is_shipped]
+ELSEWHERE = [card for card in datasets.CARDS.values() if not card.files and not card.is_shipped]
+
+
+@pytest.mark.parametrize("card", ELSEWHERE, ids=lambda card: card.name)
 def test_what_cannot_be_downloaded_says_where_it_is_published(tmp_path, card):
     with pytest.raises(SourceError, match=f"{card.compact} is not at hand, and cannot be downloaded") as raised:
         datasets.load(card.name, data_home=tmp_path)
@@ -285,6 +289,37 @@ def test_a_compact_file_stands_in_for_the_published_ones(tmp_path, shrink, monke
     assert np.array_equal(datasets.load("dexter").matrix.toarray(), MATRIX.T)
     assert datasets.locate(datasets.CARDS["dexter"]) == (tmp_path / "dexter.npz",)
     assert datasets.locate(datasets.CARDS["kos"], data_home=tmp_path) == ()
+
+
+# Data that come with the package
+
+ORIGINALS = {"llm_answers": ("llm_items.npz", "ifeval"), "oboe_errors": ("oboe.npz", "error")}
+
+
+@pytest.mark.parametrize("card", SHIPPED, ids=lambda card: card.name)
+def test_what_comes_with_the_package_needs_no_folder(card, tmp_path):
+    data = datasets.load(card.name, data_home=tmp_path)
+    assert data.matrix.shape == card.shape
+    assert isinstance(data.matrix, np.ndarray)
+    (path,) = datasets.locate(card, data_home=tmp_path)
+    assert path.name == card.compact
+    text = (path.parent / "LICENCES.md").read_text(encoding="utf-8")
+    words = " ".join(text.split())
+    for part in (f"`{card.compact}`", card.published, card.citation, f"Licence: {card.licence}"):
+        assert part in words
+
+
+def test_what_comes_with_the_package_is_small():
+    (folder,) = {path.parent for card in SHIPPED for path in datasets.locate(card)}
+    assert sum(path.stat().st_size for path in folder.iterdir()) < 300_000
+
+
+@pytest.mark.parametrize(("name", "original"), ORIGINALS.items(), ids=ORIGINALS)
+def test_what_comes_with_the_package_equals_what_was_published(data_dir, name, original):
+    file, array = original
+    if not (data_dir / file).is_file():
+        pytest.skip(f"{file} is not in {data_dir}")
+    assert np.array_equal(datasets.load(name).matrix, np.load(data_dir / file, allow_pickle=False)[array])
 
 
 # The real data, where it is at hand

@@ -305,6 +305,17 @@ def test_reads_a_dense_compact_matrix(tmp_path):
     assert np.array_equal(read_compact(DataFile(tmp_path / "a.npz")), COUNTS)
 
 
+def test_reads_a_compact_matrix_of_bits(tmp_path):
+    matrix = np.random.default_rng(0).random((5, 11)) < 0.5
+    bits = np.packbits(matrix, axis=1)
+    np.savez(tmp_path / "a.npz", bits=bits, shape=[5, 11])
+    assert np.array_equal(read_compact(DataFile(tmp_path / "a.npz")), matrix)
+    for broken in ({"bits": bits.astype(int)}, {"bits": bits[1:]}, {"shape": [5, 17]}, {"shape": [5]}):
+        np.savez(tmp_path / "a.npz", **({"bits": bits, "shape": [5, 11]} | broken))
+        with pytest.raises(SourceError, match="it is not the compact file it should be"):
+            read_compact(DataFile(tmp_path / "a.npz"))
+
+
 def test_reads_compact_ratings(tmp_path):
     arrays = {"rows": np.uint16([2, 0]), "cols": np.uint16([1, 0]), "values": np.uint8([5, 1]), "shape": [3, 2]}
     for scale in ({}, {"scale": 0.5}):

@@ -46,6 +46,21 @@ def test_the_page_of_a_subpackage_has_all_of_its_public_names(subpackage):
     assert public <= {name for names in documented for name in names}
 
 
+def code_of(text):
+    """Lines of code: between fences, in doctests and what they print, and in blocks that are set apart."""
+    fenced = re.findall(r"^```\w+\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
+    doctests = re.findall(r"^>>> .*?(?:\n\n|\Z)", text, flags=re.MULTILINE | re.DOTALL)
+    blocks = re.findall(r"^\.\. code-block::.*?\n\n((?:   .*\n|\n)+)", text, flags=re.MULTILINE)
+    return [line for part in (*fenced, *doctests, *blocks) for line in part.splitlines()]
+
+
+@pytest.mark.parametrize("path", [ROOT / "README.md", DOCS / "getting-started.rst"], ids=lambda path: path.name)
+def test_code_fits_the_page(path):
+    lines = code_of(path.read_text(encoding="utf-8"))
+    assert len(lines) > 10
+    assert not [line for line in lines if len(line) > 74]
+
+
 @pytest.mark.parametrize("path", PROSE, ids=lambda path: str(path.relative_to(ROOT)))
 def test_the_prose_is_plain(path):
     words = " ".join(path.read_text(encoding="utf-8").split())

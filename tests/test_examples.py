@@ -4,6 +4,7 @@ import doctest
 import importlib
 import os
 import pkgutil
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -30,6 +31,16 @@ def test_the_docstrings_of_a_module_are_true(name):
     module = importlib.import_module(name)
     failed, _ = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE)
     assert failed == 0
+
+
+def test_the_code_of_the_readme_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    text = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"^```python\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
+    exec(compile(code, "README.md", "exec"), {})
+    verdict, best = capsys.readouterr().out.splitlines()
+    assert verdict.startswith("the error is about")
+    assert best.endswith("of 448 models may be the best")
 
 
 PAGES = sorted(path for path in (Path(__file__).parent.parent / "docs").rglob("*.rst") if ">>> " in path.read_text())

@@ -83,6 +83,21 @@ def test_a_small_budget_buys_single_cells(study):
     assert (len(todo), todo.rows, todo.columns) == (7, {}, {})
 
 
+def test_scattered_cells_alone_are_uniform_in_every_list(study, truth):
+    for _ in range(3):
+        todo = study.ask(250, whole=False)
+        assert len(todo) == 250
+        assert not todo.rows
+        assert not todo.columns
+        study.tell(measured(todo.cells, truth))
+    seen = study.observation()
+    assert seen.counts == (0, 0, 750)
+    assert seen.design.entries == "uniform"
+    assert seen.evidence is None  # all of them
+    required = study.ask(60, whole=False, required={"rows": ["r3"]})
+    assert list(required.rows) == ["r3"]
+
+
 @pytest.mark.parametrize("n_lists", [2, 5])
 def test_what_is_out_is_never_asked_for_twice(study, n_lists):
     cells = pd.concat([study.ask(0.15).cells for _ in range(n_lists)])

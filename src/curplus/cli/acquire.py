@@ -10,13 +10,26 @@ import typer
 
 from .. import acquisition, methods
 from ..acquisition import ENTRY_STRATEGIES, STRATEGIES
-from ..exceptions import CURPlusError
+from ..exceptions import CURPlusError, InvalidArgumentError
 from ..factorization import Fact
 from ..observation import Observation, SampleCounts
 from ..sources import Source
 from . import show
 from .given import Given, open_given
-from .options import AS_FOUND, BY_DEFAULT, Json, MatrixFile, Rank, Reading, Sampling, counts, out_option, with_groups
+from .options import (
+    AS_FOUND,
+    AT_COST,
+    BY_DEFAULT,
+    Json,
+    MatrixFile,
+    Prices,
+    Rank,
+    Reading,
+    Sampling,
+    counts,
+    out_option,
+    with_groups,
+)
 from .results import approximation_facts
 from .write import long_frame, write_frame
 
@@ -43,6 +56,9 @@ Strategy = Annotated[
 EntryStrategy = Annotated[
     str, typer.Option(callback=_check_entry_strategy, help=f"How to choose entries: {', '.join(ENTRY_STRATEGIES)}.")
 ]
+Tolerance = Annotated[
+    float | None, typer.Option(help="Read until the relative error is below this with 95% confidence.")
+]
 
 
 @with_groups
@@ -51,33 +67,41 @@ def acquire(
     rank: Rank = None,
     strategy: Strategy = "auto",
     entry_strategy: EntryStrategy = "uniform",
+    tol: Tolerance = None,
     out: Out = None,
     json: Json = False,
     sampling: Sampling = BY_DEFAULT,
+    prices: Prices = AT_COST,
     reading: Reading = AS_FOUND,
 ) -> None:
     """Choose what to read of a matrix by what was read before, and say how well it is known then."""
+    _check_prices(prices, tol, sampling)
     given = open_given(file, reading)
-    how = {"strategy": strategy, "entry_strategy": entry_strategy}
+    how = {"strategy": strategy, "entry_strategy": entry_strategy, "tol": tol, "costs": prices.as_costs()}
     observation = _read(given, rank, sampling, how, out)
     with show.working("approximating"):
         approx = methods.approximate(observation, rank)
     facts = approximation_facts(approx, observation, given.source)
+    facts.append(Fact("history", list(observation.history) if json else None))
     if out is not None:
         _save(observation, out)
         facts.append(Fact("out", str(out), "saved to"))
     show.result(facts, as_json=json)
 
 
+def _check_prices(prices: Prices, tol: float | None, sampling: Sampling) -> None:
+    if prices != AT_COST and sampling.budget is None and tol is None:
+        raise InvalidArgumentError("prices were given, and no money. Give --budget, or --tol.")
+
+
 def _read(given: Given, rank: int | None, sampling: Sampling, how: dict[str, Any], out: Path | None) -> Observation:
     """Read in rounds; what was read before a failure is saved."""
     source = given.matrix()
-    to_read = counts(source.shape, rank, sampling.columns, sampling.rows, sampling.entries)
     try:
         with show.working(f"reading {given.name}") as progress:
             if hasattr(source, "limit"):
                 source.limit(progress=progress)
-            return _acquired(source, to_read, sampling, how)
+            return _acquired(source, rank, sampling, how)
     except CURPlusError as error:
         if out is not None and error.observation is not None and any(error.observation.counts):
             _save(error.observation, out)
@@ -85,7 +109,17 @@ def _read(given: Given, rank: int | None, sampling: Sampling, how: dict[str, Any
         raise
 
 
-def _acquired(source: Source, goal: SampleCounts, sampling: Sampling, how: dict[str, Any]) -> Observation:
+def _acquired(source: Source, rank: int | None, sampling: Sampling, how: dict[str, Any]) -> Observation:
+    """Read in rounds: to a budget or a tolerance, or until there is as much of each as is said."""
+    said = sampling.columns, sampling.rows, sampling.entries
+    goal = counts(source.shape, rank, *said)
+    if sampling.budget is None and how["tol"] is None:
+        return _to_counts(source, goal, sampling, how)
+    fixed: dict[str, Any] = dict(zip(SampleCounts._fields, said, strict=True))
+    return acquisition.acquire(source, **fixed, budget=sampling.budget, **how, rng=sampling.seed)
+
+
+def _to_counts(source: Source, goal: SampleCounts, sampling: Sampling, how: dict[str, Any]) -> Observation:
     """Read in rounds; of a small matrix with gaps, as many entries by default as there are places left."""
     size, start = math.prod(source.shape), None
     if sampling.entries is None and 4 * goal.n_entries > size:

@@ -76,8 +76,17 @@ def observation_of(given: Given, rank: int | None, sampling: Sampling) -> Observ
                 f"{listed} was given, but {given.name} holds single values, all of which are used. Leave it out."
             )
         return Observation.from_table(given.source) if given.observation is None else given.observation
-    to_read = counts(given.source.shape, rank, sampling.columns, sampling.rows, sampling.entries)
     with show.working(f"reading {given.name}") as progress:
         if hasattr(given.source, "limit"):
             given.source.limit(progress=progress)
-        return observe(given.source, **to_read._asdict(), rng=sampling.seed)
+        return _drawn(given.source, rank, sampling)
+
+
+def _drawn(source: Source, rank: int | None, sampling: Sampling) -> Observation:
+    """Rows, columns and entries drawn uniformly: as many as is said, or as a budget buys."""
+    said = sampling.columns, sampling.rows, sampling.entries
+    if sampling.budget is None:
+        return observe(source, **counts(source.shape, rank, *said)._asdict(), rng=sampling.seed)
+    if said != (None, None, None):
+        raise InvalidArgumentError("give --budget, or --columns, --rows and --entries, and not both.")
+    return observe(source, budget=sampling.budget, rng=sampling.seed)

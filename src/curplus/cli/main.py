@@ -9,7 +9,7 @@ import typer
 
 from .._layout import __version__
 from ..exceptions import CURPlusError, InconsistentObservationError, InvalidArgumentError
-from . import acquire, approximate, certify, complete, datasets, demo, info, reproduce, show
+from . import acquire, approximate, certify, complete, datasets, demo, info, reproduce, show, study
 
 __all__ = ["EXIT_CODES", "app", "run"]
 
@@ -28,6 +28,7 @@ app.command()(acquire.acquire)
 app.command()(certify.certify)
 app.command()(complete.complete)
 app.command()(info.info)
+app.add_typer(study.app, name="study")
 app.command()(demo.demo)
 app.add_typer(datasets.app, name="datasets")
 app.command()(reproduce.reproduce)

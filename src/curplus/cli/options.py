@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import inspect
+import math
 import re
 import tempfile
 from collections.abc import Callable
@@ -16,6 +17,7 @@ import typer
 from .._files import check_destination
 from .._typing import Shape
 from .._validation import check_count
+from ..acquisition import Costs
 from ..exceptions import InvalidArgumentError
 from ..observation import SampleCounts, default_counts
 from ..sources.content import ending_of
@@ -24,12 +26,14 @@ from ..sources.standard_input import STANDARD_INPUT
 
 __all__ = [
     "AS_FOUND",
+    "AT_COST",
     "BY_DEFAULT",
     "Check",
     "Columns",
     "Entries",
     "Json",
     "MatrixFile",
+    "Prices",
     "Rank",
     "Reading",
     "Rows",
@@ -189,6 +193,10 @@ Columns = Annotated[int | None, typer.Option(help="How many columns to read; 5 x
 Rows = Annotated[int | None, typer.Option(help="How many rows to read; 5 x rank or all if left out.")]
 Entries = Annotated[int | None, typer.Option(help="How many entries to read; 20 x rank^2 or all if left out.")]
 Seed = Annotated[int, typer.Option(callback=check_seed, help="Seed of all that is drawn.")]
+Budget = Annotated[
+    float | None,
+    typer.Option(help="How much to read: below 1 a share of the matrix, else a number of values; money with prices."),
+]
 Check = Annotated[bool, typer.Option(help="Read the whole matrix and say how far off the approximation is.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 MatrixFile = Annotated[
@@ -207,16 +215,43 @@ class Sampling(NamedTuple):
     columns: Columns = None
     rows: Rows = None
     entries: Entries = None
+    budget: Budget = None
     seed: Seed = 0
 
 
-AS_FOUND, BY_DEFAULT = Reading(), Sampling()
+def _check_price(price: float | None) -> float | None:
+    if price is not None and not 0 < price < math.inf:
+        raise InvalidArgumentError(f"a price of {price:g} is not above 0. Prices are positive numbers.")
+    return price
+
+
+Price = Annotated[float | None, typer.Option(callback=_check_price, help="Its entries' prices if left out.")]
+EntryPrice = Annotated[
+    float | None, typer.Option(callback=_check_price, help="1 if left out. A price makes budgets money.")
+]
+
+
+class Prices(NamedTuple):
+    """What a whole row, a whole column and a single entry cost."""
+
+    row_price: Price = None
+    column_price: Price = None
+    entry_price: EntryPrice = None
+
+    def as_costs(self) -> Costs | None:
+        """The prices that were said, or None if none was."""
+        if self == AT_COST:
+            return None
+        return Costs(self.row_price, self.column_price, 1.0 if self.entry_price is None else self.entry_price)
+
+
+AS_FOUND, BY_DEFAULT, AT_COST = Reading(), Sampling(), Prices()
 
 
 def with_groups(verb: Callable[..., None]) -> Callable[..., None]:
-    """A verb whose parameters of the types ``Reading`` and ``Sampling`` are one option for each of their fields."""
+    """A verb whose parameters of the types ``Reading``, ``Sampling`` and ``Prices`` are an option for each field."""
     kinds = get_type_hints(verb, include_extras=True)
-    groups = {name: kind for name, kind in kinds.items() if kind in (Reading, Sampling)}
+    groups = {name: kind for name, kind in kinds.items() if kind in (Reading, Sampling, Prices)}
     parameters: list[inspect.Parameter] = []
     for name, parameter in inspect.signature(verb).parameters.items():
         if name in groups:

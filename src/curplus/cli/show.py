@@ -107,7 +107,7 @@ def _words(fact: Fact) -> str:
 
 #: How some facts are put into words.
 IN_WORDS: Mapping[str, Callable[[Any], str]] = {
-    "shape": lambda shape: f"{shape[0]} x {shape[1]}",
+    "shape": lambda shape: f"{shape[0]:,} x {shape[1]:,}",
     "interval": lambda ends: f"{ends[0]:.4g} to {ends[1]:.4g}",
     "read": lambda read: (
         f"{read['columns']} columns, {read['rows']} rows, {read['entries']} entries: {read['share']:.2%} of the matrix"

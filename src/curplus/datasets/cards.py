@@ -68,6 +68,8 @@ class Card:
         Reads one of ``files`` into a CSR array. Several are put below each other.
     compact : str
         Name of an npz file that may stand in for the published ones.
+    is_shipped : bool
+        Whether the package has the compact file, with its licence beside it, so that nothing is downloaded.
     notes : str
         What else a user should know.
     """
@@ -88,6 +90,7 @@ class Card:
     files: tuple[PublishedFile, ...] = ()
     parse: Parser | None = None
     compact: str
+    is_shipped: bool = False
     notes: str = ""
 
     @property
@@ -103,7 +106,7 @@ class Card:
             "cite": self.citation,
             "published": self.published,
             "files": ", ".join(file.name for file in self.files),
-            "or" if self.files else "file": self.compact,
+            "or" if self.files else "file": self.compact + (", part of curplus" if self.is_shipped else ""),
             "notes": self.notes,
         }
         return {heading: text for heading, text in facts.items() if text}

@@ -364,6 +364,49 @@ TABLE = (
         compact="flixster.npz",
         notes="Ratings for training and for testing together.",
     ),
+    Card(
+        name="llm_answers",
+        title="Answers of language models",
+        origin=(
+            "Which of 448 language models answered which of the 541 questions of IFEval, as published by Zhang, "
+            "Dorner and Hardt."
+        ),
+        rows="models",
+        columns="questions",
+        values="1 where the answer is right, 0 where it is wrong",
+        shape=(448, 541),
+        nnz=80_761,
+        total=80_761,
+        licence="MIT",
+        citation=(
+            "G. Zhang, F. E. Dorner and M. Hardt. How benchmark prediction from fewer data misses the mark. NeurIPS "
+            "2025, arXiv:2506.07673."
+        ),
+        published="https://github.com/socialfoundations/benchmark-prediction",
+        compact="llm_answers.npz",
+        is_shipped=True,
+        notes="Models are the rows, although there are fewer of them. They are numbered, in the order of the source.",
+    ),
+    Card(
+        name="oboe_errors",
+        title="Errors of OBOE",
+        origin="Errors of 219 models (algorithms with hyperparameters) on 418 data sets of OpenML, made for OBOE.",
+        rows="data sets",
+        columns="models",
+        values="the balanced error of the model on the data set",
+        shape=(418, 219),
+        nnz=89_507,
+        total=23480.610578219086,
+        licence="BSD-3-Clause",
+        citation=(
+            "C. Yang, Y. Akimoto, D. W. Kim and M. Udell. OBOE: collaborative filtering for AutoML model selection. "
+            "KDD 2019, pages 1173-1183."
+        ),
+        published="https://github.com/udellgroup/oboe",
+        compact="oboe_errors.npz",
+        is_shipped=True,
+        notes="Complete. Hardly any entry is zero: the matrix is a NumPy array.",
+    ),
 )
 
 #: The card of every data set, by name; the paper's four come first.

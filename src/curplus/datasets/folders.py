@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from importlib.resources import files
 from os import PathLike
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from .files import DataFile
 __all__ = ["VARIABLE", "DataHome", "find_compact", "find_published", "folders", "locate"]
 
 VARIABLE = "CURPLUS_DATA"
+SHIPPED = Path(str(files(__package__))) / "shipped"  # what comes with the package
 DataHome = str | PathLike[str] | None
 
 
@@ -51,8 +53,8 @@ def locate(card: Card, *, data_home: DataHome = None) -> tuple[Path, ...]:
 
 
 def find_compact(card: Card, where: list[Path]) -> DataFile | None:
-    """The compact file of a data set, if one of the folders has it."""
-    candidates = (folder / card.compact for folder in where)
+    """The compact file of a data set, if one of the folders has it, or the package itself."""
+    candidates = (folder / card.compact for folder in [*where, *([SHIPPED] if card.is_shipped else [])])
     return next((DataFile(path) for path in candidates if path.is_file()), None)
 
 

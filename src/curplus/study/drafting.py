@@ -68,8 +68,10 @@ class Context(NamedTuple):
     pending_lines: tuple[Line, ...]
 
 
-def draft_of(context: Context, budget: float, required: Wishes, forbidden: Wishes, seed: int, **about: Any) -> Draft:
-    """A list for at most ``budget``."""
+def draft_of(
+    context: Context, budget: float, required: Wishes, forbidden: Wishes, seed: int, *, whole: bool, **about: Any
+) -> Draft:
+    """A list for at most ``budget``; ``whole`` says whether it may have rows and columns that nobody requires."""
     settings, snapshot = context.settings, context.snapshot
     shape = settings.shape
     places = places_of(snapshot, settings, "all")
@@ -93,7 +95,7 @@ def draft_of(context: Context, budget: float, required: Wishes, forbidden: Wishe
         forbidden_rows=forbidden.rows,
         forbidden_columns=forbidden.columns,
     )
-    plan = next_plan(observation, budget - cost, prices, known, seed)
+    plan = next_plan(observation, budget - cost, prices, known, seed, whole=whole)
     return _draft(plan, required, must, done, banned, prices, budget=budget, after_list=snapshot.last_list, **about)
 
 

@@ -39,15 +39,20 @@ class Known(NamedTuple):
     forbidden_columns: IndexVector
 
 
-def next_plan(observation: Observation, budget: float, prices: Prices, known: Known, seed: int) -> SamplePlan:
-    """Rows, columns and cells to ask for, for at most ``budget``; those that are known cost nothing."""
+def next_plan(
+    observation: Observation, budget: float, prices: Prices, known: Known, seed: int, *, whole: bool = True
+) -> SamplePlan:
+    """Rows, columns and cells to ask for, for at most ``budget``; those that are known cost nothing.
+
+    Where rows and columns may not be ``whole``, cells alone.
+    """
     rng = np.random.default_rng([seed, *observation.counts, len(known.cells)])
     total = budget + prices.entry * len(known.cells)
     taken_columns, taken_rows = (known.columns, known.forbidden_columns), (known.rows, known.forbidden_rows)
     columns, left = _lines(observation.T, prices.column, taken_columns, total, budget, rng)
     rows, left = _lines(observation, prices.row, taken_rows, total, left, rng)
     is_first = not observation.n_rows * observation.n_columns
-    if is_first and not _are_worth_it(len(rows), len(columns), observation.shape, total / prices.entry):
+    if not whole or (is_first and not _are_worth_it(len(rows), len(columns), observation.shape, total / prices.entry)):
         rows, columns, left = rows[:0], columns[:0], budget
     if prices.by_cell:
         met = np.add.outer(rows * observation.shape[1], columns)

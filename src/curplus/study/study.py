@@ -160,6 +160,7 @@ class Study:
         *,
         required: Any = None,
         forbidden: Any = None,
+        whole: bool = True,
         timeout: float | timedelta | None = None,
         rng: int = 0,
         who: str | None = None,
@@ -177,6 +178,9 @@ class Study:
         required, forbidden : dict, optional
             What the list must have, or must not: names of ``rows`` and ``columns``, and ``cells`` as pairs of a row and
             a column. Cells drawn at random then represent those that are not forbidden.
+        whole : bool, default True
+            Whether rows and columns may be asked for whole. Without them all is spent on cells drawn at random, which
+            say the same of every row: for :meth:`means`.
         timeout : float or timedelta, optional
             Seconds after which what did not come back may be asked for again.
         rng : int, default 0
@@ -184,10 +188,19 @@ class Study:
         who : str, optional
             Who asks; left out, the user of the computer.
         """
-        return self._ask(budget, required, forbidden, timeout, rng, who, purpose="list")
+        return self._ask(budget, required, forbidden, timeout, rng, who, purpose="list", whole=whole)
 
     def _ask(
-        self, budget: float, required: Any, forbidden: Any, timeout: Any, rng: int, who: str | None, purpose: str
+        self,
+        budget: float,
+        required: Any,
+        forbidden: Any,
+        timeout: Any,
+        rng: int,
+        who: str | None,
+        purpose: str,
+        *,
+        whole: bool = True,
     ) -> Worklist:
         amount = self._amount(budget)
         self._check_left(amount)
@@ -196,7 +209,7 @@ class Study:
         about = {"asked_by": who or _user(), "purpose": purpose, "expires_after": _seconds(timeout)}
         for _ in range(ATTEMPTS):
             context = Context(self.settings, self._storage.snapshot(), *self._storage.pending())
-            draft = draft_of(context, amount, must, never, check_count(rng, name="rng"), **about)
+            draft = draft_of(context, amount, must, never, check_count(rng, name="rng"), whole=whole, **about)
             if draft.is_known.all():
                 raise InvalidArgumentError(
                     f"a budget of {amount:,.6g} buys no cell that is not known, out or forbidden. Give more, or stop."

@@ -18,18 +18,29 @@ DAMAGE = (ValueError, KeyError, TypeError, EOFError, OSError, zlib.error, zipfil
 
 
 def read_compact(file: DataFile) -> Any:
-    """What the npz file holds, as a NumPy array if that is ``X``, else as a CSR array.
+    """What the npz file holds, as a NumPy array if that is ``X`` or ``bits``, else as a CSR array.
 
-    Ratings are arrays ``rows``, ``cols`` (counted from 0), ``values``, ``shape`` and perhaps ``scale``, which the
-    values are multiplied by; any other file is taken for one of :func:`scipy.sparse.save_npz`.
+    ``bits`` are zeros and ones, eight in a byte along each row, of a matrix of ``shape``. Ratings are arrays ``rows``,
+    ``cols`` (counted from 0), ``values``, ``shape`` and perhaps ``scale``, which the values are multiplied by; any
+    other file is taken for one of :func:`scipy.sparse.save_npz`.
     """
     try:
         with file.path.open("rb") as stream, np.load(stream, allow_pickle=False) as saved:
             if "X" in saved:
                 return saved["X"].astype(np.float64)
+            if "bits" in saved:
+                return _unpacked(saved)
             return _ratings(saved) if "rows" in saved else _sparse(stream)
     except DAMAGE as error:
         raise file.broken(f"it is not the compact file it should be ({error})") from error
+
+
+def _unpacked(saved: Any) -> Any:
+    n, m = check_shape(saved["shape"])
+    bits = saved["bits"]
+    if bits.dtype != np.uint8 or bits.shape != (n, -(-m // 8)):
+        raise ValueError(f"bits of a {n} x {m} matrix cannot be {bits.dtype} of shape {bits.shape}")
+    return np.unpackbits(bits, axis=1, count=m).astype(np.float64)
 
 
 def _sparse(stream: Any) -> Any:

@@ -1,0 +1,144 @@
+"""``curplus study fit``, ``predict`` and ``means``: the answer so far, as an approximation, by cell and by line."""
+
+from __future__ import annotations
+
+import math
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ..evaluation import estimate_means
+from ..exceptions import InvalidArgumentError
+from ..factorization import Fact
+from . import show
+from .approximate import save_approximation
+from .certify import Level
+from .options import Json, out_option
+from .results import answer_facts, certificate_facts, read_facts
+from .study_options import StudyFile, opened
+from .write import TABLES, write_frame
+
+__all__ = ["fit", "means", "predict"]
+
+FRAMES = (".csv", ".tsv", ".parquet")
+MOST_PRINTED = 10_000  # cells in a JSON object
+MOST_SHOWN = 10  # lines of a table in the terminal
+
+
+class Axis(StrEnum):
+    """Whose means."""
+
+    rows = "rows"
+    columns = "columns"
+
+
+Names = Annotated[list[str] | None, typer.Option(help="By name; may be given several times. All if left out.")]
+
+
+def fit(
+    study: StudyFile,
+    out: Annotated[
+        Path | None, out_option("the approximation, for curplus.load (.npz), or all of its numbers", (".npz", *TABLES))
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Approximate the matrix from all that is known, and judge the error, which 'study status' remembers."""
+    with opened(study) as known, show.working("fitting"):
+        approx, certificate, observation = known.fit(), known.certify(), known.observation()
+    first, *rest = answer_facts(approx)
+    facts = [first, *read_facts(observation), *rest, *certificate_facts(certificate)]
+    if out is not None:
+        save_approximation(approx, out)
+        facts.append(Fact("out", str(out), "saved to"))
+    show.result(facts, as_json=json)
+
+
+def predict(
+    study: StudyFile,
+    row: Names = None,
+    column: Names = None,
+    level: Level = 0.9,
+    out: Annotated[Path | None, out_option("the table", FRAMES)] = None,
+    json: Json = False,
+) -> None:
+    """Predict cells, with intervals where these can be given; measured values are kept."""
+    with opened(study) as known:
+        shape = known.settings.shape
+        if json and out is None:
+            _check_few((len(row) if row else shape[0]) * (len(column) if column else shape[1]))
+        with show.working("predicting"):
+            table = known.predict(row or None, column or None, level=level)
+    facts = [Fact("shape", shape), Fact("n_cells", len(table), "cells"), Fact("level", level)]
+    facts.append(Fact("n_measured", int(table["measured"].sum()), "measured"))
+    if out is not None:
+        write_frame(table, out)
+        facts.append(Fact("out", str(out), "saved to"))
+    elif json:
+        facts.append(Fact("cells", _records(table)))
+    show.result(facts, as_json=json)
+    if out is None and not json:
+        _show(table)
+
+
+def _check_few(n_cells: int) -> None:
+    if n_cells > MOST_PRINTED:
+        raise InvalidArgumentError(
+            f"{n_cells:,} cells are too many to be printed: at most {MOST_PRINTED:,}. Name some with --row and "
+            "--column, or write them with --out."
+        )
+
+
+def means(
+    study: StudyFile,
+    axis: Annotated[Axis, typer.Option(help="Means of rows, or of columns.")] = Axis.rows,
+    best: Annotated[int, typer.Option(help="How many of the best are looked for.")] = 1,
+    smallest: Annotated[bool, typer.Option("--smallest", help="Small means are good, not large ones.")] = False,
+    level: Level = 0.95,
+    out: Annotated[Path | None, out_option("the table of all means", FRAMES)] = None,
+    json: Json = False,
+) -> None:
+    """Estimate the mean of every row or column with its interval, and say which may be the best."""
+    side = 1 if axis is Axis.rows else 0
+    with opened(study) as known, show.working("estimating means"):
+        found = estimate_means(known.fit(), known.observation(), axis=side, level=level)
+        shape = known.settings.shape
+    may_be = found.best(best, largest=not smallest)
+    table = found.to_frame().rename(columns={"estimate": "mean"})
+    table.insert(0, axis.value[:-1], table.index)
+    table = table.assign(may_be_best=False).reset_index(drop=True)
+    table.loc[may_be, "may_be_best"] = True
+    table = table.sort_values("mean", ascending=smallest, kind="stable")
+    facts = [
+        Fact("shape", shape),
+        *(fact for fact in found.facts if fact.name not in ("may_be_largest", "largest")),
+        Fact("n_best", len(may_be), f"may be among the {best} best" if best > 1 else "may be the best", axis.value),
+    ]
+    if out is not None:
+        write_frame(table, out)
+        facts.append(Fact("out", str(out), "saved to"))
+    if json:
+        facts.append(Fact("means", _records(table)))
+    show.result(facts, as_json=json)
+    if not json:
+        _show(table.drop(columns=["joint_low", "joint_high", "is_exact"]))
+
+
+def _records(table: Any) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = table.to_dict("records")
+    return found
+
+
+def _show(table: Any) -> None:
+    """The first lines of a table."""
+    lines = [[_cell(value) for value in line] for line in table.head(MOST_SHOWN).itertuples(index=False)]
+    show.table([name.replace("_", " ") for name in table.columns], lines)
+    if len(table) > MOST_SHOWN:
+        show.line(f"the first {MOST_SHOWN} of {len(table):,}; --out writes all")
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return "" if math.isnan(value) else f"{value:.4g}"
+    return str(value)

@@ -1,0 +1,157 @@
+"""``curplus study ask``, ``tell``, ``cancel`` and ``status``: what to measure, what came back, where it stands."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ..exceptions import InvalidArgumentError
+from ..factorization import Fact
+from ..study import Receipt, Worklist
+from . import show
+from .options import Json, Seed, out_option
+from .study_options import StudyFile, Who, opened, status_facts
+
+__all__ = ["ask", "cancel", "status", "tell"]
+
+ENDINGS = (".csv", ".parquet", ".xlsx")
+
+Names = Annotated[list[str] | None, typer.Option(help="By name; may be given several times.")]
+Out = Annotated[Path, out_option("the list, to be filled in", ENDINGS)]
+Number = Annotated[int | None, typer.Option("--list", help="Write what is pending of this list; nothing new is asked.")]
+
+
+def ask(
+    study: StudyFile,
+    out: Out,
+    budget: Annotated[
+        float | None,
+        typer.Option(help="For this list alone: below 1 a share of the matrix, else values; money with prices."),
+    ] = None,
+    number: Number = None,
+    whole: Annotated[
+        bool, typer.Option("--whole/--scattered", help="Whether whole rows and columns may be asked for.")
+    ] = True,
+    require_row: Names = None,
+    require_column: Names = None,
+    forbid_row: Names = None,
+    forbid_column: Names = None,
+    timeout: Annotated[float | None, typer.Option(help="Seconds after which it may be asked for again.")] = None,
+    seed: Seed = 0,
+    who: Who = None,
+    json: Json = False,
+) -> None:
+    """Ask what to measure next, and write it as a table with an empty column for the values."""
+    if (budget is None) == (number is None):
+        raise InvalidArgumentError("give --budget for a new list, or --list for one that is out, and not both.")
+    with opened(study) as known:
+        if number is not None:
+            todo = known.worklist(number)
+        else:
+            required, forbidden = _wishes(require_row, require_column), _wishes(forbid_row, forbid_column)
+            with show.working("choosing what to measure"):
+                todo = known.ask(
+                    budget,  # type: ignore[arg-type]  # one of the two is given
+                    required=required,
+                    forbidden=forbidden,
+                    timeout=timeout,
+                    rng=seed,
+                    who=who,
+                    whole=whole,
+                )
+        shape = known.settings.shape
+    _write(todo, out)
+    facts = [
+        Fact("shape", shape),
+        Fact("list", todo.id),
+        Fact("n_cells", len(todo), "cells to measure"),
+        Fact("rows", [str(name) for name in todo.rows] or None, "whole rows"),
+        Fact("columns", [str(name) for name in todo.columns] or None, "whole columns"),
+        Fact("price", todo.price),
+        Fact("expires", None if todo.expires is None else todo.expires.isoformat()),
+        Fact("out", str(out), "list in"),
+    ]
+    show.result(facts, as_json=json)
+
+
+def _wishes(rows: list[str] | None, columns: list[str] | None) -> dict[str, Any] | None:
+    return {"rows": rows or [], "columns": columns or []} if rows or columns else None
+
+
+def _write(todo: Worklist, out: Path) -> None:
+    write = {".csv": todo.to_csv, ".parquet": todo.to_parquet, ".xlsx": todo.to_excel}
+    write[out.suffix.lower()](out)
+
+
+def tell(
+    study: StudyFile,
+    tables: Annotated[list[Path], typer.Argument(help="Lists that were filled in, or other tables with values.")],
+    force: Annotated[bool, typer.Option("--force", help="Keep values far larger than usual, and repeats.")] = False,
+    who: Who = None,
+    json: Json = False,
+) -> None:
+    """Keep what was measured: each table as a whole, or nothing of it."""
+    told = []
+    with opened(study) as known:
+        for path in tables:
+            receipt = known.tell(path, force=force, who=who)
+            told.append(receipt)
+            if not json:
+                show.line(str(receipt))
+        shape = known.settings.shape
+    if json:
+        show.result([Fact("shape", shape), Fact("tables", [_plain(receipt) for receipt in told])], as_json=True)
+
+
+def _plain(receipt: Receipt) -> dict[str, Any]:
+    return {
+        "source": receipt.source,
+        "moment": receipt.moment.isoformat(),
+        "n_values": receipt.n_values,
+        "n_failed": receipt.n_failed,
+        "n_unasked": receipt.n_unasked,
+        "is_new": receipt.is_new,
+    }
+
+
+def cancel(
+    study: StudyFile,
+    number: Annotated[int, typer.Argument(metavar="LIST", help="The number of the list.")],
+    json: Json = False,
+) -> None:
+    """Take back what is pending of a list, so that it can be asked for again."""
+    with opened(study) as known:
+        n_cells = known.cancel(number)
+        shape = known.settings.shape
+    show.result(
+        [Fact("shape", shape), Fact("list", number), Fact("n_cells", n_cells, "cells taken back")], as_json=json
+    )
+
+
+def status(
+    study: StudyFile,
+    next_values: Annotated[
+        int | None, typer.Option("--next", help="For how many more values the error is foretold.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Say where the study stands: spent, left, pending, the error by round, and when to stop. Nothing is fitted."""
+    with opened(study) as known:
+        found = known.status(n_next=next_values)
+    rounds = [r._asdict() for r in found.rounds]
+    facts = status_facts(found)
+    show.result([*facts, Fact("rounds", rounds)] if json else facts, as_json=json)
+    if rounds and not json:
+        lines = [[f"{r.n_values:,}", f"{r.spent:,.6g}", _percent(r.relative), _interval(r)] for r in found.rounds]
+        show.table(["values", "spent", "error", "95% interval"], lines, title="error by round")
+
+
+def _percent(share: float) -> str:
+    return "unknown" if math.isnan(share) else f"{share:.2%}"
+
+
+def _interval(r: Any) -> str:
+    return "none" if math.isnan(r.low) else f"{r.low:.2%} to {r.high:.2%}"

@@ -1,0 +1,115 @@
+"""``curplus study create``, ``report`` and ``export``: a study file, a page about it, and the same as tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ..exceptions import InvalidArgumentError, StudyError
+from ..factorization import Fact
+from ..study import Study
+from . import show
+from .options import AT_COST, Json, Prices, Rank, out_option, with_groups
+from .study_options import StudyFile, opened
+
+__all__ = ["create", "export", "report"]
+
+HOW_MANY = "How many, or a text file with one name in each line."
+LONGEST_LIST = 2**26  # bytes of a file of names
+
+Side = Annotated[str | None, typer.Option(help=HOW_MANY)]
+Budget = Annotated[
+    float | None,
+    typer.Option(help="What may be spent in all: below 1 a share of the matrix, else values; money with prices."),
+]
+Noise = Annotated[
+    str | None, typer.Option(help="Standard deviation of a reading, or unknown; if left out, readings are exact.")
+]
+Counted = Annotated[
+    str, typer.Option(help="What counts where a cell was measured again: all (their mean), latest or error.")
+]
+Exported = Annotated[Path | None, typer.Option(help="Make the study of a folder that 'study export' wrote.")]
+Page = Annotated[Path | None, out_option("the report", (".html",))]
+
+
+@with_groups
+def create(
+    study: StudyFile,
+    rows: Side = None,
+    columns: Side = None,
+    budget: Budget = None,
+    noise: Noise = None,
+    rank: Rank = None,
+    records: Counted = "all",
+    from_export: Exported = None,
+    json: Json = False,
+    prices: Prices = AT_COST,
+) -> None:
+    """Make a new study: a file that does not exist yet, on a local disk."""
+    if from_export is not None:
+        made = Study.from_export(from_export, study)
+    elif rows is None or columns is None:
+        raise InvalidArgumentError("--rows and --columns are needed: how many, or a file with their names.")
+    else:
+        made = Study.create(
+            study,
+            rows=_names(rows, "--rows"),
+            columns=_names(columns, "--columns"),
+            budget=budget,
+            costs=prices.as_costs(),
+            noise=_noise(noise),
+            rank=rank,
+            records=records,
+        )
+    with made:
+        known = [Fact("shape", made.settings.shape), Fact("budget", made.settings.budget)]
+    show.result([*known, Fact("out", str(study), "made")], as_json=json)
+
+
+def _names(text: str, option: str) -> Any:
+    """How many, or the lines of a file."""
+    if text.isascii() and text.isdigit():
+        return int(text)
+    path = Path(text)
+    if not path.is_file():
+        raise InvalidArgumentError(f"{option}={text} is neither a number nor a file with one name in each line.")
+    if path.stat().st_size > LONGEST_LIST:
+        raise InvalidArgumentError(f"{option}={text} is no list of names: it is larger than {LONGEST_LIST:,} bytes.")
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError:
+        raise InvalidArgumentError(f"{option}={text} is not written in UTF-8. Save it as UTF-8.") from None
+    return [line for line in lines if line.strip()]
+
+
+def _noise(text: str | None) -> float | str | None:
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return text
+
+
+def report(study: StudyFile, out: Page = None, json: Json = False) -> None:
+    """Write one HTML page: what was measured, money and error by round, the answer, what to measure next."""
+    path = Path(f"{study.stem}-report.html") if out is None else out
+    with opened(study) as known:
+        if not hasattr(known, "report"):
+            raise StudyError("this version of curplus cannot write reports of studies. Use a newer one.")
+        with show.working("writing the report"):
+            known.report(path)
+        facts = [Fact("shape", known.settings.shape), Fact("out", str(path), "report in")]
+    show.result(facts, as_json=json)
+
+
+def export(
+    study: StudyFile,
+    folder: Annotated[Path, typer.Argument(help="A folder that does not exist yet.")],
+    json: Json = False,
+) -> None:
+    """Write everything as CSV tables into a new folder; 'study create --from-export' makes the study of it."""
+    with opened(study) as known:
+        known.export(folder)
+        facts = [Fact("shape", known.settings.shape), Fact("out", str(folder), "exported to")]
+    show.result(facts, as_json=json)

@@ -1,0 +1,54 @@
+"""What the verbs of studies share: the file, and what is said of its error."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..factorization import Fact
+from ..study import Round, Status, Study
+
+__all__ = ["StudyFile", "Who", "opened", "status_facts"]
+
+StudyFile = Annotated[Path, typer.Argument(metavar="STUDY", help="The file of the study.")]
+Who = Annotated[str | None, typer.Option(help="Who it was; the user of the computer if left out.")]
+
+
+def opened(path: Path) -> Study:
+    """The study in a file, to be used in a with statement."""
+    return Study.open(path)
+
+
+def status_facts(status: Status) -> list[Fact]:
+    """Where a study stands."""
+    s = status
+    return [
+        Fact("shape", s.shape),
+        Fact("n_values", s.n_values, "values"),
+        Fact("n_failed", s.n_failed, "failed"),
+        Fact("n_pending", s.n_pending, "pending"),
+        Fact("n_unasked", s.n_unasked or None, "not asked for"),
+        Fact("n_lists", s.n_lists, "lists"),
+        Fact("spent", s.spent),
+        Fact("budget", s.budget),
+        Fact("left", s.left),
+        *_error_facts(s.rounds[-1] if s.rounds else None),
+        Fact("n_unjudged", s.n_unjudged or None, "values since then"),
+        Fact("sentence", s.sentence, "when to stop"),
+    ]
+
+
+def _error_facts(last: Round | None) -> list[Fact]:
+    """The error that was judged last; its interval in the Frobenius norm, like the error."""
+    if last is None:
+        return []
+    known = not math.isnan(last.low) and last.relative > 0
+    ends = tuple(end / last.relative * last.error for end in (last.low, last.high)) if known else None
+    return [
+        Fact("error", last.error, unit="in the Frobenius norm"),
+        Fact("relative_error", last.relative, unit="of the matrix"),
+        Fact("interval", ends, "95% interval", reason="" if ends else f"none: {last.reason}"),
+    ]

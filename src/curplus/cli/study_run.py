@@ -1,0 +1,128 @@
+"""``curplus study run``: a Python function or a command measures cell by cell, and each value is kept at once."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ..exceptions import InvalidArgumentError
+from ..study import Status
+from . import show
+from .options import Json
+from .study_options import StudyFile, opened, status_facts
+
+__all__ = ["command_as_function", "run"]
+
+NAME = re.compile(r"\{(row|column)\}")
+Measure = Callable[[Any, Any], float | None]
+
+
+def run(
+    study: StudyFile,
+    function: Annotated[
+        str | None, typer.Argument(metavar="MODULE:FUNCTION", help="function(row, column) gives the value.")
+    ] = None,
+    command: Annotated[
+        str | None,
+        typer.Option(
+            help="A program that prints the value, such as 'measure {row} {column}'. No shell is involved: names are "
+            "arguments as they are."
+        ),
+    ] = None,
+    budget: Annotated[
+        float | None, typer.Option(help="What the study shall have spent in the end; its own budget if left out.")
+    ] = None,
+    tol: Annotated[
+        float | None, typer.Option(help="Stop when the interval of the relative error ends below this.")
+    ] = None,
+    workers: Annotated[int, typer.Option(help="How many are measured at once, at most.")] = 4,
+    retries: Annotated[int, typer.Option(help="How often a failed call is repeated.")] = 3,
+    wait: Annotated[float, typer.Option(help="Seconds before the first repetition; then twice as long.")] = 0.5,
+    rounds: Annotated[int, typer.Option(help="In how many lists the budget is spent.")] = 5,
+    json: Json = False,
+) -> None:
+    """Ask, measure and keep each value at once, until the budget or the goal is reached.
+
+    After an interruption the same command goes on.
+    """
+    measure = _measure(function, command)
+
+    def tell(status: Status) -> None:
+        show.console(stderr=True).print(f"{status.n_values:,} values: {status.sentence}", soft_wrap=True)
+
+    with opened(study) as known:
+        try:
+            with show.working("measuring"):
+                found = known.run(
+                    measure,
+                    budget=budget,
+                    tol=tol,
+                    n_workers=workers,
+                    n_retries=retries,
+                    wait=wait,
+                    n_rounds=rounds,
+                    on_round=tell,
+                )
+        except KeyboardInterrupt:
+            show.note("interrupted. What was measured is kept: the same command goes on from there.")
+            raise typer.Exit(130) from None
+    show.result(status_facts(found), as_json=json)
+
+
+def _measure(function: str | None, command: str | None) -> Measure:
+    if (function is None) == (command is None):
+        raise InvalidArgumentError("give MODULE:FUNCTION or --command, and not both: one of them measures.")
+    return _imported(function) if function is not None else command_as_function(command or "")
+
+
+def _imported(text: str) -> Measure:
+    """The function of a module, which may lie in the present folder."""
+    module, colon, name = text.partition(":")
+    if not colon or not module or not name:
+        raise InvalidArgumentError(f"{text!r} does not name a function. Write MODULE:FUNCTION, such as lab:measure.")
+    sys.path.insert(0, str(Path.cwd()))
+    try:
+        found = getattr(importlib.import_module(module), name)
+    except ImportError as error:
+        raise InvalidArgumentError(f"{module} cannot be imported: {error}. Is it in the present folder?") from error
+    except AttributeError:
+        raise InvalidArgumentError(f"the module {module} has no function {name}.") from None
+    if not callable(found):
+        raise InvalidArgumentError(f"{text} is not a function: it cannot be called with a row and a column.")
+    return found  # type: ignore[no-any-return]
+
+
+def command_as_function(template: str) -> Measure:
+    """A function that runs a program for a cell and takes the last line that it prints; nothing printed is a failure.
+
+    The template is split into words once, before any name is put in, so that a name is always one argument, or a part
+    of one, whatever is in it.
+    """
+    try:
+        words = shlex.split(template)
+    except ValueError as error:
+        raise InvalidArgumentError(f"--command={template!r} cannot be split into words: {error}.") from None
+    if not words or not {"row", "column"} <= {found for word in words for found in NAME.findall(word)}:
+        raise InvalidArgumentError(
+            f"--command={template!r} needs {{row}} and {{column}}, such as 'measure {{row}} {{column}}'."
+        )
+
+    def measure(row: Any, column: Any) -> float | None:
+        names = {"row": str(row), "column": str(column)}
+        called = [NAME.sub(lambda found: names[found[1]], word) for word in words]
+        done = subprocess.run(called, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+        if done.returncode:
+            last = done.stderr.strip().rpartition("\n")[2]
+            raise RuntimeError(f"{called[0]} ended with {done.returncode}: {last}")
+        printed = done.stdout.strip().rpartition("\n")[2]
+        return float(printed) if printed else None
+
+    return measure

@@ -1,0 +1,233 @@
+"""Studies on the command line: a whole story in processes of their own, and one line of error for what cannot work."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+pytest.importorskip("typer")
+pytest.importorskip("pandas")
+
+import pandas as pd
+
+import curplus
+from curplus.cli import run
+from curplus.cli.study_run import command_as_function
+from curplus.exceptions import InvalidArgumentError
+
+N_ROWS, N_COLUMNS = 60, 40
+ROWS = [f"[red]model {k}" for k in range(N_ROWS - 2)] + ["=1+1", "model, with a comma"]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with the names of rows, and a module that measures."""
+    (tmp_path / "rows.txt").write_text("\n".join(ROWS) + "\n", encoding="utf-8")
+    (tmp_path / "lab.py").write_text(
+        "import math\n"
+        "def measure(row, column):\n"
+        "    return math.sin(len(row)) * column + column % 7\n"
+        "def broken(row, column):\n"
+        "    raise OSError('no such device')\n"
+        "constant = 3\n"
+    )
+    return tmp_path
+
+
+def study(folder, *arguments, code=0):
+    """What ``curplus study`` prints, in a process of its own."""
+    command = [sys.executable, "-m", "curplus", "study", *map(str, arguments)]
+    done = subprocess.run(
+        command, capture_output=True, text=True, cwd=folder, env=os.environ | {"COLUMNS": "200"}, check=False
+    )
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def printed(folder, *arguments):
+    """What it prints as JSON."""
+    found = json.loads(study(folder, *arguments, "--json").stdout)
+    assert {"shape", "rank", "error", "interval"} <= set(found)
+    assert found["shape"] == [N_ROWS, N_COLUMNS]
+    return found
+
+
+@pytest.fixture
+def truth(rng):
+    M = rng.standard_normal((N_ROWS, 2)) @ rng.standard_normal((2, N_COLUMNS))
+    return pd.DataFrame(M + 0.05 * rng.standard_normal(M.shape), index=ROWS)
+
+
+def fill(path, truth):
+    """Measure what a list asks for, as a person would: the values into its empty column, one failure."""
+    table = pd.read_csv(path)
+    names = table["row"].str.removeprefix("'")
+    table["value"] = [truth.loc[row, column] for row, column in zip(names, table["column"], strict=True)]
+    table.loc[0, "value"] = None
+    table.to_csv(path, index=False)
+    return len(table)
+
+
+def test_a_whole_story_from_the_first_list_to_the_export(folder, truth):
+    created = printed(folder, "create", "a.study", "--rows", "rows.txt", "--columns", N_COLUMNS, "--budget", 0.9)
+    assert created["budget"] == pytest.approx(0.9 * N_ROWS * N_COLUMNS)
+    told = 0
+    for k, budget in enumerate((0.4, 0.3), start=1):
+        asked = printed(folder, "ask", "a.study", "--budget", budget, "--out", f"list {k}.csv")
+        assert asked["list"] == k
+        assert asked["out"] == f"list {k}.csv"
+        told += fill(folder / f"list {k}.csv", truth)
+        assert asked["n_cells"] <= budget * N_ROWS * N_COLUMNS
+        (receipt,) = printed(folder, "tell", "a.study", f"list {k}.csv", "--who", "Ada")["tables"]
+        assert receipt["n_values"] + receipt["n_failed"] == asked["n_cells"]
+        fitted = printed(folder, "fit", "a.study", "--out", "answer.npz")
+        assert fitted["error"] > 0
+        assert fitted["read"]["gaps"] == k
+    status = printed(folder, "status", "a.study", "--next", 50)
+    assert status["n_values"] + status["n_failed"] == told
+    assert len(status["rounds"]) == 2
+    assert status["error"] == pytest.approx(fitted["error"])
+    assert curplus.load(folder / "answer.npz").shape == (N_ROWS, N_COLUMNS)
+
+    study(folder, "predict", "a.study", "--out", "all.csv")
+    predicted = pd.read_csv(folder / "all.csv")
+    assert len(predicted) == N_ROWS * N_COLUMNS
+    assert np.sqrt(np.mean((predicted["value"] - truth.to_numpy().ravel()) ** 2)) < 0.2
+    assert "'=1+1" in set(predicted["row"])
+    (cell,) = printed(folder, "predict", "a.study", "--row", "=1+1", "--column", 3)["cells"]
+    assert cell["row"] == "=1+1"
+    assert cell["low"] is None or cell["low"] <= cell["value"] <= cell["high"]
+
+    means = printed(folder, "means", "a.study", "--best", 3, "--out", "means.csv")["means"]
+    assert len(means) == N_ROWS
+    estimates = pd.Series({line["row"]: line["mean"] for line in means})
+    assert np.corrcoef(estimates[truth.index], truth.mean(axis=1))[0, 1] > 0.95
+    assert means[0]["mean"] == max(estimates)
+
+    study(folder, "export", "a.study", "exported")
+    study(folder, "create", "b.study", "--from-export", "exported")
+    with curplus.Study.open(folder / "a.study") as a, curplus.Study.open(folder / "b.study") as b:
+        assert b.records().equals(a.records())
+        assert set(a.records()["who"]) == {"Ada"}
+
+
+def test_what_is_shown_has_names_as_they_are(folder, truth):
+    study(folder, "create", "a.study", "--rows", "rows.txt", "--columns", N_COLUMNS)
+    assert "cells to measure" in study(folder, "ask", "a.study", "--budget", 0.6, "--out", "list.csv").stdout
+    fill(folder / "list.csv", truth)
+    assert "and 1 failed measurements of list.csv" in study(folder, "tell", "a.study", "list.csv").stdout
+    assert "was told before" in study(folder, "tell", "a.study", "list.csv").stdout
+    assert "[red]model 3" in study(folder, "predict", "a.study", "--row", "[red]model 3").stdout
+    assert "[red]model" in study(folder, "means", "a.study").stdout
+    study(folder, "fit", "a.study")
+    shown = study(folder, "status", "a.study").stdout
+    assert "error about" in shown
+    assert "error by round" in shown
+
+
+def test_a_list_can_be_written_again_taken_back_and_made_of_scattered_cells(folder):
+    study(folder, "create", "a.study", "--rows", "rows.txt", "--columns", N_COLUMNS)
+    first = printed(folder, "ask", "a.study", "--budget", 600, "--scattered", "--out", "a.csv")
+    assert first["rows"] is None
+    assert first["columns"] is None
+    assert first["n_cells"] == 600
+    again = printed(folder, "ask", "a.study", "--list", 1, "--out", "b.csv")
+    assert again["n_cells"] == 600
+    assert (folder / "a.csv").read_bytes() == (folder / "b.csv").read_bytes()
+    assert printed(folder, "cancel", "a.study", 1)["n_cells"] == 600
+    assert printed(folder, "status", "a.study")["n_pending"] == 0
+    wanted = printed(folder, "ask", "a.study", "--budget", 100, "--require-row", "=1+1", "--out", "c.xlsx")
+    assert "=1+1" in wanted["rows"]
+    assert (folder / "c.xlsx").is_file()
+
+
+def test_a_function_or_a_program_measures(folder):
+    study(folder, "create", "a.study", "--rows", "rows.txt", "--columns", N_COLUMNS)
+    done = study(folder, "run", "a.study", "lab:measure", "--budget", 0.4, "--rounds", 2, "--json")
+    found = json.loads(done.stdout)
+    assert found["n_values"] == 0.4 * N_ROWS * N_COLUMNS
+    assert "values: error about" in done.stderr
+    program = f"{sys.executable} -S -c 'import sys; print(len(sys.argv[1]) + int(sys.argv[2]))' {{row}} {{column}}"
+    study(folder, "create", "b.study", "--rows", 3, "--columns", 4)
+    study(folder, "run", "b.study", "--command", program, "--budget", 12, "--workers", 2)
+    with curplus.Study.open(folder / "b.study") as known:
+        assert known.predict()["value"].tolist() == [1 + j for _ in range(3) for j in range(4)]
+
+
+HOSTILE = ["; touch broken", "$(touch broken)", "`touch broken`", "a b", "{column}", "'", '"', "*", "| cat", "-n"]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_name_is_one_argument_whatever_is_in_it(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code = "import sys; print(sys.argv[1:], file=open('seen', 'w')); print(7)"
+    measure = command_as_function(f'{sys.executable} -S -c "{code}" {{row}} in={{column}}')
+    assert measure(name, "x") == 7.0
+    assert (tmp_path / "seen").read_text().strip() == str([name, "in=x"])
+    assert not (tmp_path / "broken").exists()
+
+
+def test_a_program_that_prints_nothing_has_failed_to_measure_and_one_that_fails_is_an_error():
+    assert command_as_function("true {row} {column}")("a", "b") is None
+    with pytest.raises(RuntimeError, match="false ended with 1"):
+        command_as_function("false {row} {column}")("a", "b")
+    for template in ("", "measure {row}", "measure '{row} {column}"):
+        with pytest.raises(InvalidArgumentError, match="--command="):
+            command_as_function(template)
+
+
+WRONG = [
+    (["create", "b.study", "--rows", 3], 2, "--rows and --columns are needed"),
+    (["create", "b.study", "--rows", "none.txt", "--columns", 3], 2, "neither a number nor a file"),
+    (["create", "a.study", "--rows", 3, "--columns", 3], 2, "exists already"),
+    (["create", "b.study", "--rows", 3, "--columns", 3, "--row-price", -1], 2, "a price of -1 is not above 0"),
+    (["ask", "a.study", "--out", "x.csv"], 2, "--budget for a new list, or --list"),
+    (["ask", "a.study", "--budget", 5, "--out", "x.docx"], 2, "its ending is not one of .csv, .parquet, .xlsx"),
+    (["ask", "a.study", "--budget", 5, "--out", "none/x.csv"], 2, "none"),
+    (["tell", "a.study", "none.csv"], 2, "there is no file none.csv"),
+    (["cancel", "a.study", 7], 2, "7"),
+    (["fit", "a.study"], 2, "nothing was measured yet"),
+    (["predict", "a.study", "--row", "modle 3"], 2, "no row is called 'modle 3'; the nearest is"),
+    (["run", "a.study"], 2, "MODULE:FUNCTION or --command"),
+    (["run", "a.study", "lab"], 2, "does not name a function"),
+    (["run", "a.study", "nolab:measure"], 2, "nolab cannot be imported"),
+    (["run", "a.study", "lab:none"], 2, "the module lab has no function none"),
+    (["run", "a.study", "lab:constant"], 2, "lab:constant is not a function"),
+    (["run", "a.study", "lab:broken", "--budget", 100, "--retries", 0], 1, "no such device"),
+    (["status", "none.study"], 2, "none.study"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "code", "message"), WRONG, ids=[" ".join(map(str, x[0])) for x in WRONG])
+def test_what_cannot_work_is_one_line_of_error(folder, monkeypatch, capsys, arguments, code, message):
+    curplus.Study.create(folder / "a.study", rows=ROWS, columns=N_COLUMNS).close()
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(sys, "argv", ["curplus", "study", *map(str, arguments)])
+    with pytest.raises(SystemExit) as ended:
+        run()
+    assert ended.value.code == code
+    (complaint,) = capsys.readouterr().err.splitlines()
+    assert complaint.startswith("error: ")
+    assert message in complaint
+    assert not (folder / "x.csv").exists()
+
+
+def test_many_cells_are_not_printed_as_json(folder):
+    curplus.Study.create(folder / "a.study", rows=200, columns=100).close()
+    done = study(folder, "predict", "a.study", "--json", code=2)
+    assert "20,000 cells are too many to be printed" in done.stderr
+
+
+def test_a_report_is_written_where_studies_can_write_one(folder):
+    curplus.Study.create(folder / "a.study", rows=ROWS, columns=N_COLUMNS).close()
+    study(folder, "run", "a.study", "lab:measure", "--budget", 0.5)
+    if hasattr(curplus.Study, "report"):
+        study(folder, "report", "a.study", "--out", "page.html")
+        assert (folder / "page.html").stat().st_size > 1000
+    else:
+        assert "cannot write reports" in study(folder, "report", "a.study", code=1).stderr
