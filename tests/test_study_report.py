@@ -145,18 +145,19 @@ def test_held_out_cells_are_those_that_the_fit_did_not_use(screen, facts):
     assert cells.error == pytest.approx(np.sqrt(np.mean((cells.measured - cells.predicted) ** 2)))
 
 
-def test_the_next_list_is_what_ask_would_give_and_nothing_is_asked_for(tmp_path, low_rank):
+@pytest.mark.parametrize(("whole", "call"), [(True, "study.ask(360)"), (False, "study.ask(360, whole=False)")])
+def test_the_next_list_is_what_ask_would_give_and_nothing_is_asked_for(tmp_path, low_rank, whole, call):
     truth = low_rank((40, 30), 3)
     study = Study.create(tmp_path / "a.study", rows=40, columns=30)
-    todo = study.ask(0.3)
+    todo = study.ask(0.3, whole=whole)
     study.tell(todo.cells.assign(value=[truth[i, j] for i, j in todo.cells.to_numpy()]))
     before = study.worklists()
     said = facts_of(study)["next"]
     pd.testing.assert_frame_equal(study.worklists(), before)
-    assert said["call"] == "study.ask(360)"
-    given = study.ask(360)
+    assert said["call"] == call
+    given = study.ask(360, whole=whole)
     assert [set(map(str, side)) for side in (given.rows, given.columns)] == [set(x["names"]) for x in said["sides"]]
-    assert f"{len(given)} cells in all" in said["words"]
+    assert f"{len(given)} cells in all" in said["words"] or said["words"].startswith(f"{len(given)} single cells,")
 
 
 def test_the_error_is_remembered_and_the_rounds_are_those_of_the_study(screen, facts):

@@ -17,9 +17,10 @@ FIRST_SHARE = 0.1  # of the matrix: a first list, where nobody said how large
 
 
 class NextList(NamedTuple):
-    """What ``ask(budget)`` would give now."""
+    """What ``ask(budget, whole=whole)`` would give now."""
 
     budget: float  # in the unit of the budget; 0 if there is no list to speak of
+    whole: bool  # whether rows and columns may be asked for whole; not, if no list before had any
     n_cells: int
     n_single: int  # that are on none of the whole rows and columns
     price: float
@@ -28,23 +29,24 @@ class NextList(NamedTuple):
 
 
 def next_list_of(settings: Settings, storage: Storage, snapshot: Snapshot) -> NextList:
-    """A list as large as the last one, or as large as the budget allows. Nothing is kept."""
+    """A list like those before: as large as the last, or as the budget allows. Nothing is kept."""
     budget = _budget(settings, storage)
     if budget < Prices.of(settings.costs, settings.shape).entry:
         return _no_list("the budget is spent, or out with lists that did not come back yet")
     context = Context(settings, snapshot, *storage.pending())
     about: dict[str, Any] = {"asked_by": "", "purpose": "", "expires_after": None}
-    draft = draft_of(context, budget, Wishes(), Wishes(), 0, **about)
+    whole = bool(snapshot.lines) or not storage.lists()
+    draft = draft_of(context, budget, Wishes(), Wishes(), 0, whole=whole, **about)
     cells, m = draft.cells[~draft.is_known], settings.shape[1]
     if not len(cells):
         return _no_list("every cell is measured, failed or out")
     rows, columns = ([line.position for line in draft.lines if line.axis == axis] for axis in (0, 1))
     on_line = np.isin(cells // m, rows) | np.isin(cells % m, columns)
-    return NextList(budget, len(cells), int(np.count_nonzero(~on_line)), draft.price, draft.lines, "")
+    return NextList(budget, whole, len(cells), int(np.count_nonzero(~on_line)), draft.price, draft.lines, "")
 
 
 def _no_list(why: str) -> NextList:
-    return NextList(0.0, 0, 0, 0.0, (), why)
+    return NextList(0.0, False, 0, 0, 0.0, (), why)
 
 
 def _budget(settings: Settings, storage: Storage) -> float:

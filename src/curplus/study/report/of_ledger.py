@@ -106,7 +106,7 @@ def next_part(study: Study, snapshot: Snapshot, rounds: tuple[Round, ...]) -> di
         return {"why_not": f"There is no next list: {found.why_not}."}
     return {
         "sentence": sentence(stopping_sentence(rounds, found.n_cells)),
-        "call": f"study.ask({found.budget:.10g})",
+        "call": f"study.ask({found.budget:.10g}{'' if found.whole else ', whole=False'})",
         "words": _words(study, found),
         "sides": [
             {"what": axis.what, "names": _names(found.lines, k, axis.labels), "reasons": _reasons(found.lines, k)}

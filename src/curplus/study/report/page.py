@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from ..._extras import import_extra
 from ..._files import check_destination, write_bytes
-from .charts import MOST_MEANS, MOST_NAMES, charts_of, legend
+from .charts import MOST_NAMES, charts_of, legend
 from .facts import facts_of
 
 if TYPE_CHECKING:
     from ..study import Study
 
-__all__ = ["page_of", "write_report"]
+__all__ = ["write_report"]
 
 
 def write_report(study: Study, path: Path, *, axis: int, n_best: int, largest: bool) -> None:
@@ -25,11 +25,6 @@ def write_report(study: Study, path: Path, *, axis: int, n_best: int, largest: b
     check_destination(path)
     facts = facts_of(study, axis=axis, n_best=n_best, largest=largest)
     write_bytes(path, _page_of(facts, jinja).encode())
-
-
-def page_of(facts: dict[str, Any]) -> str:
-    """The page that facts make."""
-    return _page_of(facts, _jinja())
 
 
 def _page_of(facts: dict[str, Any], jinja: Any) -> str:
@@ -52,7 +47,6 @@ def _page_of(facts: dict[str, Any], jinja: Any) -> str:
             script=script,
             script_digest=digest,
             most_names=MOST_NAMES,
-            most_means=MOST_MEANS,
         )
     )
 
