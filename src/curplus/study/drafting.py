@@ -69,7 +69,7 @@ class Context(NamedTuple):
 
 
 def draft_of(
-    context: Context, budget: float, required: Wishes, forbidden: Wishes, seed: int, *, whole: bool, **about: Any
+    context: Context, budget: float, required: Wishes, forbidden: Wishes, seed: int, *, whole: bool = True, **about: Any
 ) -> Draft:
     """A list for at most ``budget``; ``whole`` says whether it may have rows and columns that nobody requires."""
     settings, snapshot = context.settings, context.snapshot
