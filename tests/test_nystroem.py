@@ -115,7 +115,7 @@ def test_a_symmetric_answer_is_no_worse_than_the_one_without_the_promise(strateg
         assert seen.symmetry == "symmetric"
         assert seen.n_rows == seen.n_columns == 12
         plain = Observation(**{name: getattr(seen, name) for name in ("shape", "column_index", "columns", "row_index",
-                            "rows", "i", "j", "values", "design")})  # fmt: skip
+                            "rows", "i", "j", "values", "design", "evidence")})  # fmt: skip
         ours, without = (np.linalg.norm(M - approximate(o).to_array()) for o in (seen, plain))
         ratios.append(ours / without)
     assert np.exp(np.mean(np.log(ratios))) < 1.02
@@ -407,7 +407,7 @@ def test_what_cannot_work_is_explained(matrix, options, kind, message):
 def test_counts_may_be_left_out_only_where_they_follow():
     M = rbf(20)
     assert acquire(M, n_columns=4, n_entries=0, symmetric=True, rng=0).n_rows == 4
-    with pytest.raises(InvalidArgumentError, match="n_rows is missing"):
+    with pytest.raises(InvalidArgumentError, match="n_rows and a budget are missing"):
         acquire(M, n_columns=4, n_entries=0)
-    with pytest.raises(InvalidArgumentError, match="n_entries is missing"):
+    with pytest.raises(InvalidArgumentError, match="n_entries and a budget are missing"):
         acquire(M, n_columns=4, n_rows=4)

@@ -412,7 +412,7 @@ def test_measured_values_are_kept_in_the_prediction(study, truth):
 def test_means_are_those_of_the_filled_matrix(study, truth, axis, what):
     study.tell(measured(study.ask(0.4).cells, truth))
     means = study.means(axis)
-    assert np.allclose(means["mean"], truth.mean(axis=axis))
+    assert np.allclose(means["mean"], truth.mean(axis=axis), atol=0.1)
     assert means[what].tolist() == (ROWS if axis else COLUMNS)
     assert means["n_measured"].sum() == 400
 

@@ -152,7 +152,8 @@ def acquire(
     --------
     >>> import numpy as np, curplus
     >>> M = 0.01 * np.random.default_rng(0).standard_normal((200, 100))
-    >>> M[[3, 50], 10:60] += [[5.0], [7.0]]
+    >>> M[3, 10:60] += 5.0
+    >>> M[50, 40:90] += 7.0
     >>> seen = curplus.acquire(M, n_columns=15, n_rows=15, n_entries=0, rng=0)
     >>> sorted({3, 50} & {int(i) for i in seen.row_index})
     [3, 50]

@@ -117,7 +117,8 @@ def propose(
     share = PILOTS if prior is None else PILOTS_OF_PRIOR
     step = next_step(observation.counts, goal.counts, chooser.rounds, symmetric, pilot_share=share)
     missing = goal.counts.n_entries - observation.n_entries - len(observation.unmeasured_i)
-    if step is not None and not step.uniform and entry_strategy == "uniform":
+    can_steer = entry_strategy == "uniform" and not (symmetric and observation.noise is not None)
+    if step is not None and not step.uniform and can_steer:
         first_ones = _n_steering(chooser, goal.n_entries_first) - int(np.count_nonzero(observation.steering))
         if min(missing, first_ones) > 0:
             return _entries(limits.hidden_from(observation), min(missing, first_ones), drawer, state, goal, False)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._arrays import array_namespace, float64, to_numpy
+from .._arrays import array_namespace, float64, to_device, to_numpy
 from .._typing import FloatArray, IndexVector, Matrix
 from ..observation import Observation
 from .residual import zero_at_gaps
@@ -29,7 +29,7 @@ class Lines(NamedTuple):
     at: IndexVector  # (p,), rows or columns whose effects they tell of
     totals: FloatArray  # (p,)
     other: IndexVector  # (q,), what is on the other side
-    known: FloatArray | None  # (p, q), 1 where there is a value and 0 in gaps; None without gaps
+    known: Matrix | None  # (p, q), in its library, 1 where there is a value and 0 in gaps; None without gaps
 
 
 def means_at(observation: Observation, records: IndexVector, held_out: IndexVector) -> FloatArray:
@@ -74,7 +74,7 @@ def _lines(o: Observation) -> tuple[Lines, ...]:
         (o.row_index, o.rows, o.known_rows, np.arange(m)),
     )
     return tuple(
-        Lines(index, _row_sums(x, known), other, None if known is None else to_numpy(known).astype(np.float64))
+        Lines(index, _row_sums(x, known), other, None if known is None else float64(known))
         for index, x, known, other in parts
         if x.shape[0] and x.shape[1]
     )
@@ -96,7 +96,8 @@ def _mean(values: FloatArray, lines: tuple[Lines, ...]) -> float:
 def _counts(lines: Lines) -> FloatArray:
     if lines.known is None:
         return np.full(len(lines.at), float(len(lines.other)))
-    return np.asarray(lines.known.sum(axis=1))
+    counts: FloatArray = to_numpy(array_namespace(lines.known).sum(lines.known, axis=1))
+    return counts
 
 
 def _effects(
@@ -107,6 +108,8 @@ def _effects(
     counts: FloatArray = np.bincount(index, minlength=size).astype(np.float64)
     for x in lines:
         explained = other[x.other]
-        sums[x.at] += x.totals - (np.sum(explained) if x.known is None else x.known @ explained)
+        sums[x.at] += x.totals - (
+            np.sum(explained) if x.known is None else to_numpy(x.known @ to_device(explained, x.known))
+        )
         counts[x.at] += _counts(x)
     return np.asarray(sums / (counts + extra))

@@ -17,13 +17,14 @@ def split_entries(
     """Records outside the sampled rows and columns, in two parts: to fit, and a random share to check.
 
     Records of one position stay together, and the share is one of positions, rounded down, ``at_most`` so many. Those
-    that took part in choosing what was read are fitted.
+    that took part in choosing what was read are fitted; of the others, at most half are set aside for them too.
     """
     outside = np.flatnonzero(observation.outside)
     place = observation.entries.flat_index[outside]
-    places = np.sort(place[~observation.steering[outside]])
-    places = places[np.diff(places, prepend=-1) > 0]
-    count = int(share * len(places))
+    steering = observation.steering[outside]
+    places = _distinct(place[~steering])
+    most = max(len(places) // 2, int(share * len(places)))
+    count = min(int(share * (len(places) + len(_distinct(place[steering])))), most)
     chosen = np.sort(rng.permutation(len(places))[: count if at_most is None else min(at_most, count)])
     aside = _among(place, places[chosen])
     return outside[~aside], outside[aside]
@@ -32,6 +33,12 @@ def split_entries(
 def evidence_outside(observation: Observation) -> IndexVector:
     """Records outside the sampled rows and columns that took no part in choosing what was read."""
     return np.flatnonzero(observation.outside & ~observation.steering)
+
+
+def _distinct(x: IndexVector) -> IndexVector:
+    """Each number once, ascending."""
+    ordered = np.sort(x)
+    return ordered[np.diff(ordered, prepend=-1) > 0]
 
 
 def _among(x: IndexVector, few: IndexVector) -> NDArray[np.bool_]:
