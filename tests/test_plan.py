@@ -190,7 +190,7 @@ def test_the_whole_matrix_is_a_legal_plan(full_rank):
         ({"n_entries": -3}, "n_entries=-3 is too small. Give at least 0."),
         ({"n_columns": 2.0}, "n_columns=2.0 is not a whole number. Give an int."),
         ({"n_rows": "2"}, "n_rows='2' is not a whole number. Give an int."),
-        ({"n_entries": None}, "n_entries=None is not a whole number. Give an int."),
+        ({"n_entries": 2.5}, "n_entries=2.5 is not a whole number. Give an int."),
         ({"n_entries": True}, "n_entries=True is a truth value, not a number. Give an int."),
     ],
 )
