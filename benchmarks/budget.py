@@ -17,6 +17,7 @@ import numpy as np
 
 import curplus
 from curplus.methods.approximate.offsets import additive_model
+from curplus.observation import Entries
 
 SETS = {
     "oboe": ("oboe.npz", "error"),
@@ -49,8 +50,8 @@ def error(M, seen):
 
 
 def additive(M, total, seed):
-    entries = curplus.observe(M, n_columns=0, n_rows=0, n_entries=total, rng=seed).entries
-    model = additive_model(entries)
+    seen = curplus.observe(M, n_columns=0, n_rows=0, n_entries=total, rng=seed)
+    model = additive_model(Entries(M.shape, seen.i, seen.j, seen.values, weights=np.ones(total)))
     return np.linalg.norm(M - model.constant - model.rows[:, None] - model.columns) / np.linalg.norm(M)
 
 
