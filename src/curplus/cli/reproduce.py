@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from ..factorization import Fact
@@ -32,9 +35,38 @@ def reproduce(
     folder = out or Path(f"reproduced-{scale}")
     console = show.console(stderr=True)
     files: list[str] = []
+
+    def remark(text: str) -> None:
+        console.print(text, soft_wrap=True)
+
+    def written(path: Path) -> None:
+        files.append(str(path))
+        if not json:
+            show.line(str(path))
+
+    with show.interruptible("finished"), _counting(console) as progress:
+        make(
+            names or [],
+            folder,
+            scale=scale,
+            data_home=data,
+            jobs=jobs,
+            seed=seed,
+            remark=remark,
+            progress=progress,
+            written=written,
+        )
+    if json:
+        show.result([Fact("folder", str(folder)), Fact("files", files)], as_json=True)
+
+
+@contextmanager
+def _counting(console: Console) -> Iterator[Callable[[str, int, int], None]]:
+    """A function that shows how many cells are done: bars in a terminal, elsewhere a line for every twentieth."""
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TextColumn("cells"))
-    with Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=console) as bars:
-        tasks = {}
+    times = TimeElapsedColumn(), TimeRemainingColumn()
+    tasks = {}
+    with Progress(*columns, *times, console=console, disable=not console.is_terminal) as bars:
 
         def progress(name: str, done: int, total: int) -> None:
             if name not in tasks:
@@ -43,28 +75,4 @@ def reproduce(
             if not console.is_terminal and done * 20 // total > (done - 1) * 20 // total:
                 console.print(f"{name}: {done} of {total} cells")
 
-        def tell(what: str | Path) -> None:
-            console.print(str(what), soft_wrap=True)
-
-        def written(path: Path) -> None:
-            files.append(str(path))
-            if not json:
-                show.line(str(path))
-
-        try:
-            make(
-                names or [],
-                folder,
-                scale=scale,
-                data_home=data,
-                jobs=jobs,
-                seed=seed,
-                remark=tell,
-                progress=progress,
-                written=written,
-            )
-        except KeyboardInterrupt:
-            console.print("Interrupted. What was finished is kept: the same command goes on from there.")
-            raise typer.Exit(130) from None
-    if json:
-        show.result([Fact("folder", str(folder)), Fact("files", files)], as_json=True)
+        yield progress

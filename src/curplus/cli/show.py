@@ -11,13 +11,14 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from ..factorization import Fact
 
-__all__ = ["console", "facts", "failure", "line", "note", "result", "table", "working"]
+__all__ = ["console", "facts", "failure", "interruptible", "line", "note", "result", "table", "working"]
 
 UNWRAPPED = 100_000  # characters
 MOST_NAMES = 6  # of a list that is shown
@@ -55,6 +56,16 @@ def working(what: str) -> Iterator[Callable[[int, int], None]]:
     """Say on standard error what is being done, while it is being done; gives a function that tells its progress."""
     with console(stderr=True).status(Text(what)) as status:
         yield lambda done, total: status.update(Text(f"{what}: {done} of {total} chunks"))
+
+
+@contextmanager
+def interruptible(done: str) -> Iterator[None]:
+    """Answer Ctrl-C with one sentence: what was ``done``, such as "measured", is kept."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        note(f"interrupted. What was {done} is kept: the same command goes on from there.")
+        raise typer.Exit(130) from None
 
 
 def result(known: Iterable[Fact], *, as_json: bool, title: str = "") -> None:
