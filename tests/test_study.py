@@ -428,7 +428,8 @@ def test_status_never_fits_and_remembers_what_certify_found(study, full_rank):
     assert [r.n_values for r in status.rounds] == [250, 500, 750]
     assert status.rounds[-1].relative == certificate.relative_error
     assert status.n_unjudged == 0
-    assert f"error about {100 * certificate.relative_error:.2g} %" in status.sentence
+    assert certificate.interval is None
+    assert status.sentence.startswith(f"error at least {100 * certificate.relative_error:.2g} % (no interval")
     assert str(status).startswith("40 x 25 matrix: 750 values")
 
 
@@ -467,6 +468,20 @@ def test_the_sentence_says_when_to_stop():
     )
     floor = judged((1000, 0.1), (2000, 0.05), (4000, 0.0499))
     assert "may not lower it either" in stopping_sentence(floor, 500)
+
+
+def test_an_error_without_an_interval_is_a_lower_bound():
+    assert stopping_sentence(judged((100, 0.13), width=math.nan), 100).startswith(
+        "error at least 13 % (no interval: it may be larger); what more values would bring is unknown"
+    )
+
+
+def test_the_error_of_a_matrix_of_zeros_is_known(study):
+    study.tell(pd.DataFrame(np.zeros(SHAPE), index=ROWS, columns=COLUMNS))
+    study.certify()
+    (last,) = study.status().rounds
+    assert (last.relative, last.low, last.high) == (0.0, 0.0, 0.0)
+    assert study.status().sentence.startswith("error about 0 % (0-0 %)")
 
 
 @pytest.mark.parametrize("rounds", [(), judged((100, 0.5)), judged((100, 0.5), (200, 0.4), width=math.nan)])

@@ -45,8 +45,8 @@ def _error_facts(last: Round | None) -> list[Fact]:
     """The error that was judged last; its interval in the Frobenius norm, like the error."""
     if last is None:
         return []
-    known = not math.isnan(last.low) and last.relative > 0
-    ends = tuple(end / last.relative * last.error for end in (last.low, last.high)) if known else None
+    unit = last.error / last.relative if last.relative else 0.0
+    ends = None if math.isnan(last.low) else (last.low * unit, last.high * unit)
     return [
         Fact("error", last.error, unit="in the Frobenius norm"),
         Fact("relative_error", last.relative, unit="of the matrix"),

@@ -69,8 +69,9 @@ def stopping_sentence(rounds: tuple[Round, ...], n_next: int) -> str:
     last = rounds[-1]
     if math.isnan(last.relative):
         return f"error unknown: {last.reason}"
-    interval = "no interval" if math.isnan(last.low) else f"{_number(last.low)}-{_number(last.high)} %"
-    known = f"error about {_number(last.relative)} % ({interval})"
+    known = f"error about {_number(last.relative)} % ({_number(last.low)}-{_number(last.high)} %)"
+    if math.isnan(last.low):
+        known = f"error at least {_number(last.relative)} % (no interval: it may be larger)"
     expected = expected_error(rounds, n_next)
     if math.isnan(expected):
         return f"{known}; what more values would bring is unknown: it takes two rounds with intervals"
@@ -110,5 +111,7 @@ def round_of(certificate: Certificate, tell: int, n_values: int, spent: float) -
     low, high = nan, nan
     if certificate.interval is not None and certificate.error > 0:
         low, high = (end / certificate.error * relative for end in certificate.interval)
+    elif certificate.interval == (0.0, 0.0):
+        relative = low = high = 0.0  # also of a matrix of zeros
     now = datetime.now().astimezone()
     return Round(now, tell, n_values, spent, certificate.error, relative, low, high, certificate.reason)
