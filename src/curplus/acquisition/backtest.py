@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._extras import import_extra
+from .._processes import ignoring_interrupts, workers
 from .._typing import FloatArray
 from .._validation import check_count
 from ..exceptions import InvalidArgumentError
@@ -154,8 +154,10 @@ def _run(cases: list[_Case], jobs: int) -> Iterable[list[Trial]]:
 
 
 def _in_processes(cases: list[_Case], jobs: int) -> Iterable[list[Trial]]:
-    with ProcessPoolExecutor(jobs) as pool:
-        yield from pool.map(_trials, cases)
+    with workers(min(jobs, len(cases))) as pool:
+        with ignoring_interrupts():
+            found = pool.map(_trials, cases)
+        yield from found
 
 
 def _trials(case: _Case) -> list[Trial]:

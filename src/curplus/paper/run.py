@@ -9,19 +9,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import multiprocessing
 import os
-import signal
-import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from collections.abc import Callable
+from concurrent.futures import as_completed
 from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
 from .._files import write_bytes
+from .._processes import ignoring_interrupts, workers
 from ..datasets.folders import DataHome
 from ..exceptions import CURPlusError
 from .sweep import Cell, Sweep, description, versions
@@ -72,8 +68,8 @@ def run_in_workers(
     missing = [cell for cell in cells if _saved(store, cell) is None]
     progress(sweep.name, len(cells) - len(missing), len(cells))
     if missing:
-        with _workers(min(jobs or _cores(), len(missing))) as pool:
-            with _ignoring_interrupts():
+        with workers(min(jobs or _cores(), len(missing))) as pool:
+            with ignoring_interrupts():
                 tasks = [pool.submit(_measure_and_save, sweep, cell, data_home, store) for cell in missing]
             for done, task in enumerate(as_completed(tasks), len(cells) - len(missing) + 1):
                 task.result()
@@ -120,50 +116,3 @@ def _fingerprint(sweep: Sweep) -> str:
 def _cores() -> int:
     """How many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-@contextmanager
-def _workers(count: int) -> Iterator[ProcessPoolExecutor]:
-    """Processes that end at once when the caller is interrupted or fails, and when it is killed."""
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(count, mp_context=context, initializer=_follow_parent)
-    try:
-        with pool:
-            try:
-                yield pool
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                for child in multiprocessing.active_children():
-                    child.terminate()
-                raise
-    except BrokenProcessPool as error:
-        raise CURPlusError(
-            "a worker process ended before its work was done. If memory ran out, run the same command again with fewer "
-            "jobs; what was finished is kept. In a script, start from under 'if __name__ == \"__main__\":', since "
-            "workers import it."
-        ) from error
-
-
-@contextmanager
-def _ignoring_interrupts() -> Iterator[None]:
-    """Workers that are started meanwhile leave Ctrl-C to their parent from their first moment on."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread may say what happens to signals
-        return
-    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, handler)
-
-
-def _follow_parent() -> None:
-    """In a worker: end when the parent does."""
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-
-    def end_with_parent() -> None:
-        parent.join()
-        os._exit(1)
-
-    threading.Thread(target=end_with_parent, daemon=True).start()
