@@ -9,7 +9,7 @@ import zipfile
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from curplus import Study
@@ -213,6 +213,7 @@ def test_what_is_no_table_is_refused(study, tmp_path, table):
 
 
 @given(content=st.binary(max_size=200))
+@example(content=b"\n")
 @settings(max_examples=40)
 def test_any_bytes_are_a_table_or_a_clear_error(tmp_path_factory, content):
     folder = tmp_path_factory.mktemp("any")
@@ -221,6 +222,14 @@ def test_any_bytes_are_a_table_or_a_clear_error(tmp_path_factory, content):
     with contextlib.suppress(CURPlusError):
         study.tell(folder / "t.csv")
     assert study.observation().shape == (2, 2)
+
+
+def test_blank_lines_are_skipped_wherever_they_stand(tmp_path, monkeypatch):
+    monkeypatch.setattr("curplus.study.table_files.LINES_AT_ONCE", 2)
+    (tmp_path / "t.csv").write_text("\n\nrow,column,value\n\n\n\n\na,x,1\n\n\n\nb,y,2\n\n")
+    study = Study.create(tmp_path / "s", rows=["a", "b"], columns=["x", "y"])
+    study.tell(tmp_path / "t.csv")
+    assert study.observation().values.tolist() == [1, 2]
 
 
 NAMES = {

@@ -50,26 +50,32 @@ def pieces_of_file(path: Path) -> Iterator[Piece]:
 
 def _text(path: Path) -> Iterator[Piece]:
     lines = text_lines(path)
-    first = next(lines, None)
-    if first is None:
+    blank = 0
+    for first in lines:
+        if first.strip():
+            break
+        blank += 1
+    else:
         raise FileFormatError(f"{path} is empty. Give a table with a header: row, column, value.")
     separator = max(SEPARATORS, key=first.count)
     reader = csv.reader(itertools.chain([first], lines), delimiter=separator, strict=True)
     try:
         header = tuple(next(reader))
-        while True:
-            start = reader.line_num + 1
-            at_once = max(1, min(LINES_AT_ONCE, CELLS_AT_ONCE // max(len(header), 1)))
-            some = [line for line in itertools.islice(reader, at_once) if line]
-            if not some:
-                if start > 2:
-                    return
-                yield Piece(header, [[] for _ in header], 2)
-                return
+        at_once = max(1, min(LINES_AT_ONCE, CELLS_AT_ONCE // len(header)))
+        start = blank + reader.line_num + 1
+        block = list(itertools.islice(reader, at_once))
+        if not block:
+            yield Piece(header, [[] for _ in header], start)
+        while block:
+            some = [line for line in block if line]
             _check_lengths(path, some, header, start)
-            yield Piece(header, list(zip(*some, strict=True)), start)
+            if some:
+                yield Piece(header, list(zip(*some, strict=True)), start)
+            start = blank + reader.line_num + 1
+            block = list(itertools.islice(reader, at_once))
     except csv.Error as error:
-        raise FileFormatError(f"{path}, line {reader.line_num}: this is no CSV ({error}). Repair the line.") from error
+        at = blank + reader.line_num
+        raise FileFormatError(f"{path}, line {at}: this is no CSV ({error}). Repair the line.") from error
 
 
 def _check_lengths(path: Path, lines: list[list[str]], header: tuple[str, ...], start: int) -> None:
