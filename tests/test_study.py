@@ -408,13 +408,46 @@ def test_measured_values_are_kept_in_the_prediction(study, truth):
         study.predict(rows=["r99"])
 
 
-@pytest.mark.parametrize(("axis", "what"), [(1, "row"), (0, "column")])
-def test_means_are_those_of_the_filled_matrix(study, truth, axis, what):
-    study.tell(measured(study.ask(0.4).cells, truth))
-    means = study.means(axis)
-    assert np.allclose(means["mean"], truth.mean(axis=axis), atol=0.1)
+AXES = pytest.mark.parametrize(("axis", "what"), [(1, "row"), (0, "column")])
+
+
+@AXES
+@pytest.mark.parametrize("whole", [True, False])
+def test_means_are_those_that_the_observation_gives(study, full_rank, axis, what, whole):
+    truth = full_rank(SHAPE, rank=2, noise=0.3)
+    study.tell(measured(study.ask(0.6, whole=whole).cells, truth, failed=range(0, 600, 20)))
+    means, seen = study.means(axis, level=0.8), study.observation()
+    expected = curplus.estimate_means(curplus.approximate(seen), seen, axis=axis, level=0.8)
+    for column, numbers in (("mean", expected.estimate), ("low", expected.low), ("high", expected.high)):
+        np.testing.assert_array_equal(means[column], numbers)
     assert means[what].tolist() == (ROWS if axis else COLUMNS)
-    assert means["n_measured"].sum() == 400
+    assert means["n_measured"].sum() == 570
+
+
+@AXES
+def test_the_mean_of_what_was_measured_whole_is_known(study, truth, axis, what):
+    todo = study.ask(0.4)
+    study.tell(measured(todo.cells, truth))
+    known = study.means(axis).set_index(what).loc[list(todo.rows if axis else todo.columns)]
+    assert len(known) > 2
+    position = (ROWS if axis else COLUMNS).index
+    exact = truth.mean(axis=axis)[[position(name) for name in known.index]]
+    for column in ("mean", "low", "high"):
+        np.testing.assert_allclose(known[column], exact, rtol=0, atol=1e-14)
+
+
+@AXES
+def test_intervals_of_means_hold_and_are_narrower_than_those_of_readings_alone(tmp_path, full_rank, axis, what):
+    shape, share, level = (160, 80), 0.3, 0.9
+    truth = full_rank(shape, rank=2, noise=0.3)
+    study = Study.create(tmp_path / "a", rows=shape[0], columns=shape[1])
+    cells = study.ask(share, whole=False).cells
+    study.tell(cells.assign(value=truth[cells["row"], cells["column"]]))
+    means, size = study.means(axis, level=level), shape[1 - axis]
+    hits = ((means["low"] <= truth.mean(axis=axis)) & (truth.mean(axis=axis) <= means["high"])).sum()
+    assert hits > level * size - 3 * math.sqrt(size * level * (1 - level))
+    of_readings = 1.645 * truth.std(axis=axis) * np.sqrt((1 - share) / means["n_measured"])
+    assert ((means["high"] - means["low"]) / 2).median() < 0.7 * np.median(of_readings)
 
 
 def test_status_never_fits_and_remembers_what_certify_found(study, full_rank):
