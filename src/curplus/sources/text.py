@@ -49,13 +49,15 @@ def long_text_blocks(path: Path, layout: TextLayout, places: tuple[int, int, int
     """The row, the column and the value of each line, in frames of some thousand lines; keys are text."""
     row, column, value = places
     gaps = {row: [""], column: [""], value: sorted(GAPS)}
-    options: dict[str, Any] = {"dtype": {row: str, column: str, value: np.float64}, "na_values": gaps}
+    options = {"usecols": sorted(places), "na_values": gaps, "dtype": {row: str, column: str, value: str}}
     with open_text(path, layout.encoding) as stream:
-        try:
-            yield from _read(stream, layout, usecols=sorted(places), chunksize=BLOCK_ROWS, **options)
-        except ValueError:
-            _refuse_text(path, layout, [value])
-            raise
+        for frame in _read(stream, layout, chunksize=BLOCK_ROWS, **options):
+            try:
+                frame[value] = _numbers(frame[value], layout)
+            except ValueError:
+                _refuse_text(path, layout, [value])
+                raise
+            yield frame
 
 
 def _text_blocks(path: Path, layout: TextLayout, columns: list[int]) -> Iterator[Any]:
@@ -127,8 +129,9 @@ def _truth_values(path: Path, layout: TextLayout, kinds: dict[int, Any]) -> Any:
 
 
 def _numbers(column: Any, layout: TextLayout) -> Any:
-    """A column of text as numbers, bit for bit; true is 1 and false is 0."""
-    cells = column.str.strip().str.lower().replace({"true": "1", "false": "0"})
+    """A column of text as numbers, bit for bit; true is 1 and false is 0, and blanks may stand around a gap."""
+    cells = column.str.strip()
+    cells = cells.mask(cells.isin(GAPS)).str.lower().replace({"true": "1", "false": "0"})
     return cells.str.replace(layout.decimal, ".", regex=False).astype(object).astype(np.float64)
 
 
