@@ -18,6 +18,7 @@ __all__ = ["FEWEST", "KEPT", "KEPT_OF_SEVERAL", "Gain", "best_gain", "squared_er
 FEWEST = 100  # entries, below which nothing is tested: of a few, chance makes any number of standard errors
 ENOUGH = 500  # entries set aside; with fewer, those that are fitted are left out in turn
 FOLDS = 5
+UNDECIDED = 1.0  # standard errors, up to those that convince, on which more entries are asked
 KEPT = 2.0  # standard errors by which a change must predict better to be kept
 KEPT_OF_SEVERAL = 3.0  # where it is the best of several
 
@@ -37,16 +38,20 @@ def best_gain(error: Entries, aside: Entries, fit: Callable[[Entries, Entries], 
     error : Entries
         What is left to explain where changes are fitted.
     aside : Entries
-        And at entries set aside. Where they are few, the entries of ``error`` are left out in turn.
+        And at entries set aside. Where they are few, or undecided, the entries of ``error`` are left out in turn.
     fit : callable
         Fits to some entries, returns what each change predicts at others, on the host.
     """
     if max(len(error), len(aside)) < FEWEST:
         return Gain(0, math.nan)
     if len(aside) >= ENOUGH:
-        at, changes = aside, [to_numpy(change) for change in fit(error, aside)]
-    else:
-        at, changes = error, _left_out(error, fit)
+        gain = _gain(aside, [to_numpy(change) for change in fit(error, aside)])
+        if not UNDECIDED < gain.standard_errors <= KEPT_OF_SEVERAL:
+            return gain
+    return _gain(error, _left_out(error, fit))
+
+
+def _gain(at: Entries, changes: Sequence[FloatArray]) -> Gain:
     before, weights = to_numpy(at.values), at.fit_weights
     after = [(before - change) ** 2 for change in changes]
     best = int(np.argmin([np.mean(weights * squares) for squares in after]))
