@@ -7,7 +7,6 @@ from .candidates import Candidates
 from .choice import ENTRY_STRATEGIES, RULES, STRATEGIES
 from .costs import Costs
 from .entry_strategies import EntryDraws, EntryStrategy, ProductLeverage, UniformEntries
-from .limits import Places
 from .propose import propose
 from .rules import Rule
 from .select_columns import select_columns
@@ -25,7 +24,6 @@ __all__ = [
     "EntryStrategy",
     "Leverage",
     "Pivoted",
-    "Places",
     "ProductLeverage",
     "ResidualNorm",
     "Rule",

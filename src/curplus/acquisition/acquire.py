@@ -6,31 +6,24 @@ sits in few places, such as text, choosing them is worth more than any way of co
 
 from __future__ import annotations
 
-import dataclasses
-import itertools
-import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-
-from .._typing import IndexVector, RandomState, Shape
+from .._typing import RandomState
 from ..exceptions import CURPlusError, InconsistentObservationError, InvalidArgumentError, SourceError
 from ..observation import Observation, SamplePlan, read
 from ..observation.checks import check_observation
 from ..observation.plan import UNIFORM
 from ..observation.symmetry import PSD, SYMMETRIC, mirrored, promised
 from ..sources import Source, as_source
-from .budget import check_budget
-from .costs import Costs, Prices, spent
+from .costs import Costs
 from .entry_strategies import EntryStrategy
 from .goal import goal_for
 from .limits import limits_for
 from .propose import NO_INDEX, propose, seed_of
 from .strategies import Strategy
-from .tolerance import ADAPTIVE, FEWEST, Look, fresh_entries, look, more_columns, more_rows
+from .tolerance import Allowance, read_to_tolerance
 
 __all__ = ["acquire"]
 
@@ -163,95 +156,26 @@ def acquire(
     seen = _begin(source, start, n_entries, gaps=gaps, noise=noise)
     seen = _with_promise(seen, PSD if psd else SYMMETRIC if symmetric else None)
     symmetric = seen.symmetry == SYMMETRIC
-    reading = Reading(source, seed, symmetric, on_round)
+
+    def carry_out(plan: SamplePlan, known: Observation) -> Observation:
+        known = _next_round(source, plan, known, symmetric, seed)
+        if on_round is not None:
+            on_round(known)
+        return known
+
     if tol is not None:
         _check_alone(tol, psd, n_columns, n_rows, n_entries, required, forbidden, prior)
-        return _to_tolerance(reading, seen, float(tol), Allowance.of(budget, costs, seen.shape, symmetric))
+        allowance = Allowance.of(budget, costs, seen.shape, symmetric)
+        return read_to_tolerance(carry_out, seen, float(tol), allowance, seed=seed)
     counts: dict[str, Any] = {"n_columns": n_columns, "n_rows": n_rows, "n_entries": n_entries}
     places = {"required": required, "forbidden": forbidden, "prior": prior}
     how: dict[str, Any] = {"strategy": strategy, "entry_strategy": entry_strategy}
     if budget is not None and seen.symmetry != PSD:
         goal = goal_for(seen, counts, budget, costs, limits_for(seen, required, forbidden), symmetric=symmetric)
-        seen = _noted(seen, f"a budget of {budget:g}: {goal.reason}")
+        seen = seen.noted(f"a budget of {budget:g}: {goal.reason}")
     while (plan := propose(seen, **counts, budget=budget, costs=costs, **places, **how, rng=seed)) is not None:
-        seen = reading.next(plan, seen)
+        seen = carry_out(plan, seen)
     return seen
-
-
-@dataclass(frozen=True)
-class Reading:
-    """Where rounds are read from, and who is told."""
-
-    source: Source
-    seed: int
-    symmetric: bool
-    on_round: Callable[[Observation], Any] | None
-
-    def next(self, plan: SamplePlan, seen: Observation) -> Observation:
-        """What is known after a plan was carried out."""
-        seen = _next_round(self.source, plan, seen, self.symmetric, self.seed)
-        if self.on_round is not None:
-            self.on_round(seen)
-        return seen
-
-
-class Allowance(NamedTuple):
-    """A budget for reading to a tolerance; without one, everything may be read."""
-
-    money: float
-    prices: Prices
-    symmetric: bool
-
-    @classmethod
-    def of(cls, budget: Any, costs: Any, shape: Shape, symmetric: bool) -> Allowance:
-        money, prices = check_budget(1.0 if budget is None else budget, costs, shape)
-        return cls(math.inf if budget is None else money, prices, symmetric)
-
-    def left(self, seen: Observation) -> float:
-        """What is left of it."""
-        return self.money - spent(seen, self.prices, symmetric=self.symmetric).total
-
-    def entries(self, seen: Observation) -> int:
-        """How many more entries can be paid for."""
-        return int(min(self.left(seen) / float(np.max(self.prices.entry)), seen.shape[0] * seen.shape[1]))
-
-    def crosses(self, seen: Observation) -> int:
-        """How many more rows and columns of each kind can be paid for, with a look at them."""
-        dearest = float(np.max(self.prices.columns)) + (0.0 if self.symmetric else float(np.max(self.prices.rows)))
-        for_a_look = FEWEST * float(np.max(self.prices.entry))
-        return int(min(max(self.left(seen) - for_a_look, 0.0) / dearest, *seen.shape))
-
-
-def _to_tolerance(reading: Reading, seen: Observation, tol: float, allowance: Allowance) -> Observation:
-    """Looks, and crosses where the last look found the largest errors, until one look is good enough."""
-    for number in itertools.count(1):
-        rng = np.random.default_rng([reading.seed, number, *seen.counts])
-        seen = reading.next(fresh_entries(seen, allowance.entries(seen), rng), seen)
-        found = look(seen, number)
-        about = f"the relative error is about {found.error:.2g}, with 95 % confidence below {found.bound:.2g}"
-        if found.bound <= tol:
-            return _noted(seen, f"stopped at the tolerance {tol:g}: {about}")
-        most = allowance.crosses(seen)
-        if most < 1 or min(seen.shape[0] - seen.n_rows, seen.shape[1] - seen.n_columns) < 1:
-            spent_all = "the budget is spent" if most < 1 else "everything is read"
-            return _noted(seen, f"stopped above the tolerance {tol:g}, as {spent_all}: {about}")
-        seen = _more_crosses(reading, found, most, rng)
-    raise AssertionError("unreachable")  # pragma: no cover
-
-
-def _more_crosses(reading: Reading, found: Look, most: int, rng: np.random.Generator) -> Observation:
-    """Rows through large errors, then columns where these rows have them; of a symmetric matrix only columns."""
-    rows = more_rows(found, most, rng)
-    if reading.symmetric:
-        return reading.next(_lines_plan(found.steering, columns=rows), found.steering)
-    seen = reading.next(_lines_plan(found.steering, rows=rows), found.steering)
-    return reading.next(_lines_plan(seen, columns=more_columns(found, seen, rows, most)), seen)
-
-
-def _lines_plan(seen: Observation, *, rows: IndexVector = NO_INDEX, columns: IndexVector = NO_INDEX) -> SamplePlan:
-    what = f"{len(rows)} rows" if len(rows) else f"{len(columns)} columns"
-    reason = f"{what} through the largest errors of the last look"
-    return SamplePlan(seen.shape, columns, rows, NO_INDEX, NO_INDEX, design=ADAPTIVE, reasons=(reason,))
 
 
 def _check_alone(tol: Any, psd: bool, *others: Any) -> None:
@@ -267,11 +191,6 @@ def _check_alone(tol: Any, psd: bool, *others: Any) -> None:
             "tol= decides itself what is read. Leave out n_columns, n_rows, n_entries, required, forbidden and prior, "
             "or leave out tol."
         )
-
-
-def _noted(seen: Observation, note: str) -> Observation:
-    """The same observation, with one more line of history."""
-    return dataclasses.replace(seen, history=(*seen.history, note))
 
 
 def _next_round(source: Source, plan: SamplePlan, seen: Observation, symmetric: bool, seed: int) -> Observation:

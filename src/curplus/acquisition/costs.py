@@ -68,11 +68,6 @@ class Prices:
         """What a random entry costs."""
         return float(np.mean(self.entry))
 
-    @property
-    def T(self) -> Prices:
-        """The same for the transposed matrix."""
-        return Prices(self.columns, self.rows, self.entry.T, self.by_cell)
-
 
 class Spent(NamedTuple):
     """What an observation has cost."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -13,7 +12,7 @@ from .._validation import check_index
 from ..exceptions import InvalidArgumentError
 from ..observation import Observation, SamplePlan, SamplingDesign
 
-__all__ = ["Limits", "Places", "limits_for"]
+__all__ = ["Limits", "limits_for"]
 
 NO_INDEX: IndexVector = np.empty(0, dtype=np.int64)
 GIVEN = SamplingDesign("adaptive", "adaptive", "uniform")  # rows and columns are no sample; the entries no evidence
@@ -28,16 +27,15 @@ class Places(NamedTuple):
 
 
 def _check_places(places: Any, shape: Shape, *, name: str) -> Places:
-    """``Places``, or a dict with some of its fields, of a matrix of this size, each at most once."""
+    """The places that a dict names, of a matrix of this size, each at most once."""
     if places is None:
         return Places()
-    if isinstance(places, Mapping) and set(places) <= set(Places._fields):
-        places = Places(**places)
-    if not isinstance(places, Places):
+    if not isinstance(places, Mapping) or not set(places) <= set(Places._fields):
         raise InvalidArgumentError(
             f"{name}={places!r} does not say what. Give {name}={{'rows': [...], 'columns': [...], 'cells': (i, j)}}, "
             "or some of these."
         )
+    places = Places(**places)
     n, m = shape
     rows, columns = (
         np.unique(check_index(x, size, name=f"{name} {what}"))
@@ -86,8 +84,7 @@ class Limits(NamedTuple):
         if not len(i):
             return observation
         known = np.isin(i * observation.shape[1] + j, observation.entries.flat_index)
-        return dataclasses.replace(
-            observation,
+        return observation._replaced(
             gaps=True,
             unmeasured_i=np.concatenate([observation.unmeasured_i, i[~known]]),
             unmeasured_j=np.concatenate([observation.unmeasured_j, j[~known]]),

@@ -13,6 +13,8 @@ from .certificate import NO_EVIDENCE
 
 __all__ = ["Estimate", "no_evidence"]
 
+FARTHEST = 300.0  # of the logarithm of a sum of squares: beyond, an interval says nothing
+
 
 class Estimate(NamedTuple):
     """What the positions that are not known contribute, and how far to trust it; squares are in units."""
@@ -35,7 +37,7 @@ class Estimate(NamedTuple):
         """Between which numbers the rest lies, with that confidence: an interval for its logarithm."""
         freedom = max(self.effective_size / 4, 1.0)
         reach = self.spread * float(scipy.special.stdtrit(freedom, (1 + level) / 2))
-        return self.rest / math.exp(reach), self.rest * math.exp(reach * self.stretch)
+        return self.rest * math.exp(-reach), self.rest * math.exp(min(reach * self.stretch, FARTHEST))
 
 
 def no_evidence(reason: str) -> Estimate:

@@ -308,6 +308,10 @@ class Observation(FromTable, Fillable):
         """The same observation of the transposed matrix."""
         return self._replaced(**turned_fields(self))
 
+    def noted(self, note: str) -> Observation:
+        """The same observation, with one more line of history."""
+        return self._replaced(history=(*self.history, note))
+
     def with_lines(self, columns: Matrix, rows: Matrix) -> Observation:
         """The same observation with other values in its columns and rows, all of them known."""
         return self._replaced(columns=columns, rows=rows, gaps=False)
