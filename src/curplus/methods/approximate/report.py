@@ -37,6 +37,11 @@ def fit_report(
             Fact("model", start.by or None),
             *_offset_facts(start.offsets),
             Fact("first_guess", skeleton.guess or None),
+            Fact(
+                "weighting",
+                skeleton.exponent or None,
+                "rows and columns divided by a power of what is unexplained of them",
+            ),
             Fact("ridge", skeleton.ridge, unit=RELATIVE),
             Fact("intersection_condition", skeleton.condition, "condition of the intersection"),
             Fact("left_out_error", skeleton.left_out_error, "left-out rows and columns", "of the squares unpredicted"),
