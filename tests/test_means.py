@@ -66,18 +66,20 @@ def test_the_estimate_of_a_row_is_what_a_dense_computation_says():
             assert rows.mean[i] == pytest.approx(sum(sums) / n_held / free[i].sum())
 
 
-def test_no_entry_is_predicted_by_a_fit_that_had_it():
+@pytest.mark.parametrize("counts", [(0, 0, 400), (2, 2, 400), (4, 4, 700), (3, 0, 500)])
+def test_no_entry_is_predicted_by_a_fit_that_had_it(counts):
     M = matrix(40, 30)
-    seen = entries_of(M, 400, n_columns=2, n_rows=2)
-    found = cross_fit(curplus.approximate(seen, 2), seen)
-    t = int(found.counted[7])
-    values = np.array(seen.values)
-    values[t] += 100.0
-    k = found.fold[t]
-    other = cross_fit(curplus.approximate(replace(seen, values=values), 2), replace(seen, values=values))
-    at = (seen.i[[t]], seen.j[[t]])
-    assert other.fits[k].entries(*at) == pytest.approx(found.fits[k].entries(*at))
-    assert other.residuals[7] == pytest.approx(found.residuals[7] + 100.0)
+    seen = curplus.observe(M, **dict(zip(("n_columns", "n_rows", "n_entries"), counts, strict=True)), rng=0)
+    approx = curplus.approximate(seen, 2)
+    found = cross_fit(approx, seen)
+    for place in (7, 70):
+        t = int(found.counted[place])
+        values = np.array(seen.values)
+        values[t] += 100.0
+        other = cross_fit(approx, replace(seen, values=values))  # the choices that were made are kept
+        at, k = (seen.i[[t]], seen.j[[t]]), found.fold[t]
+        assert other.fits[k].entries(*at) == pytest.approx(found.fits[k].entries(*at))
+        assert other.residuals[place] == pytest.approx(found.residuals[place] + 100.0)
 
 
 @pytest.mark.parametrize("axis", [1, 0])

@@ -20,7 +20,7 @@ from ...observation import Observation
 from .cross import Cross, cross_of
 from .entry_lines import EntryLines, entry_lines, some_of
 from .evidence import FEWEST
-from .first_guess import FirstGuess, offset_guess, sum_guess, zero_guess
+from .first_guess import GUESSES, FirstGuess, offset_guess, sum_guess, zero_guess
 from .leave_out import Svd, svd_of
 from .prediction import Prediction
 from .rank import exact_rank, singular_values
@@ -62,7 +62,9 @@ class Skeleton(NamedTuple):
         return Prediction(features, self.mixing, right + to_device(self.coefficients[:, -1], Rt))
 
 
-def ridge_skeleton(observation: Observation, rank: int, use: IndexVector, offsets: str | bool = "auto") -> Skeleton:
+def ridge_skeleton(
+    observation: Observation, rank: int, use: IndexVector, offsets: str | bool = "auto", guess: str = ""
+) -> Skeleton:
     """Predict the rest of the matrix from sampled rows and columns.
 
     Parameters
@@ -77,6 +79,8 @@ def ridge_skeleton(observation: Observation, rank: int, use: IndexVector, offset
         Which entries may be looked at.
     offsets : "auto", True or False, default "auto"
         Whether offsets of rows and columns are the first guess; "auto" lets left-out rows and columns decide.
+    guess : str, optional
+        The first guess, where it was chosen before.
 
     Notes
     -----
@@ -94,11 +98,11 @@ def ridge_skeleton(observation: Observation, rank: int, use: IndexVector, offset
     rank = rank if can_leave_out else 1
     uniform = observation.design.columns == observation.design.rows == "uniform"
     judges = _judges(observation, use)
-    guesses = _guesses(cross, uniform, offsets)
+    guesses = [GUESSES[guess](cross)] if guess else _guesses(cross, uniform, offsets)
     if len(guesses) > 1 and max(cross.W.shape) > MOST_COMPARED:
         some = ridge_skeleton(_part(observation), min(rank, MOST_COMPARED - 1), use[:0], offsets)
-        guesses = [guess for guess in guesses if guess.name == some.guess]
-    found = [ridge_for(guess, cross, svd, rank, uniform, judges) for guess in guesses]
+        guesses = [x for x in guesses if x.name == some.guess]
+    found = [ridge_for(x, cross, svd, rank, uniform, judges) for x in guesses]
     best = _best_guess(found)
     return _skeleton(best.guess, best.svd, best.ridge)._replace(
         reliability=best.guess.reliability,
