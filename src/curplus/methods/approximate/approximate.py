@@ -36,6 +36,7 @@ from .report import fit_report
 from .start import Start
 from .symmetric import split_sample, symmetric_part
 from .verdict import judged
+from .way import Way
 
 __all__ = ["CrossApproximation", "approximate"]
 
@@ -124,6 +125,7 @@ class CrossApproximation:
     offsets: str | bool = "auto"
     form: str = "free"
     refine: bool | None = field(default=None, repr=False, compare=False)  # None: if entries ask for it
+    way: Way = field(default=Way(), repr=False, compare=False)  # what a fit like this one has chosen before
     sees_whole_matrix: ClassVar[bool] = False
 
     def fit(self, observation: Observation, *, rng: RandomState = 0) -> Factorization:
@@ -160,7 +162,7 @@ class CrossApproximation:
         if sample.has_gaps and not _is_table(sample):
             sample = filled_lines(sample)
         start = self._start(sample, use, check)
-        refinement = refined(start, sample, use, check, self.refine)
+        refinement = refined(start, sample, use, check, self.refine, self.way.step)
         answer, rank = refinement.approximation, start.rank
         if self.rank is None:
             rank = chosen_rank(sample, self.offsets, start, answer, check if refinement.is_kept else use)
@@ -175,7 +177,9 @@ class CrossApproximation:
         report = fit_report(answer, rank, start, refinement, verdict)
         report = report if span is None else FitReport((*report.facts, *span.facts))
         model = _model(answer, sample, start, held_out)
-        method = replace(self, rank=max(answer.rank, 1), refine=refinement.is_kept)
+        method = replace(
+            self, rank=max(answer.rank, 1), refine=refinement.is_kept, way=start.way._replace(step=refinement.step)
+        )
         scaled = None if model is None else model.scale(unit)
         provenance = Provenance(method, held_out, observation.fingerprint, report, scaled)
         return _finished(answer, observation, unit, provenance)
@@ -187,7 +191,7 @@ class CrossApproximation:
         if is_complete(sample):
             return from_all_columns(sample, self.rank)
         build = from_rows_and_columns if sample.n_rows else from_columns if sample.n_columns else from_values
-        return build(sample, self.rank, self.offsets, use, check)
+        return build(sample, self.rank, self.offsets, use, check, self.way)
 
 
 def _lines(observation: Observation) -> Observation:

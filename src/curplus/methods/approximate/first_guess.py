@@ -19,7 +19,7 @@ from ..._typing import FloatArray
 from .cross import Cross, Means
 from .line_weights import LineWeights
 
-__all__ = ["FirstGuess", "offset_guess", "sum_coefficient", "sum_guess", "zero_guess"]
+__all__ = ["GUESSES", "FirstGuess", "offset_guess", "sum_coefficient", "sum_guess", "zero_guess"]
 
 
 class FirstGuess(NamedTuple):
@@ -131,3 +131,6 @@ def _reliability(means: Means, count: int, others: Means) -> float:
     if not means.variance > 0:
         return 0.0
     return 1.0 if math.isnan(interaction) else max(0.0, 1 - interaction / count / means.variance)
+
+
+GUESSES = {"zero": zero_guess, "sums": sum_guess, "offsets": offset_guess}

@@ -18,6 +18,7 @@ from .held_rows import complete_matrix
 from .prediction import Prediction
 from .rank import choose_rank
 from .start import Start
+from .way import SUBSPACE, Way
 
 __all__ = ["from_all_columns", "from_columns"]
 
@@ -30,14 +31,24 @@ def from_all_columns(sample: Observation, rank: int | None) -> Start:
 
 
 def from_columns(
-    sample: Observation, rank: int | None, offsets: str | bool, use: IndexVector, check: IndexVector
+    sample: Observation,
+    rank: int | None,
+    offsets: str | bool,
+    use: IndexVector,
+    check: IndexVector,
+    way: Way,
 ) -> Start:
-    """The subspace of the columns, or all values taken as scattered, whichever predicts entries set aside better."""
+    """The subspace of the columns, or all values taken as scattered, whichever predicts entries set aside better.
+
+    Or the one of a ``way`` that was chosen before.
+    """
+    if way.takes_values_as_scattered:
+        return from_values(sample, rank, offsets, use, check, way)
     choice = choose_rank(sample, rank)
-    by_subspace = Start(_other_side(sample, choice.rank, use), choice)
-    if len(check) < FEWEST or not affordable(sample):
+    by_subspace = Start(_other_side(sample, choice.rank, use), choice, way=Way(SUBSPACE))
+    if way.model == SUBSPACE or len(check) < FEWEST or not affordable(sample):
         return by_subspace
-    scattered = from_values(sample, rank, offsets, use, check)
+    scattered = from_values(sample, rank, offsets, use, check, way)
     at = sample.entries.take(check)
     errors = [np.mean(at.fit_weights * squared_errors(start.approximation, at)) for start in (by_subspace, scattered)]
     return by_subspace if errors[0] <= errors[1] else scattered

@@ -34,7 +34,7 @@ def fit_report(
     return FitReport(
         (
             Fact("rank", approximation.rank, reason=why, axis=rank.axis),
-            Fact("model", start.by or None),
+            Fact("model", start.way.model or None),
             *_offset_facts(start.offsets),
             Fact("first_guess", skeleton.guess or None),
             Fact(
@@ -53,7 +53,7 @@ def fit_report(
             ),
             _tried("correction_z", "core for the entries", start.correction_z, start.correction_z > KEPT_OF_SEVERAL),
             _tried("refinement_z", "refinement", refinement.standard_errors, refinement.is_kept),
-            Fact("refined", refinement.is_kept, reason=f"by {refinement.by}" if refinement.is_kept else ""),
+            Fact("refined", refinement.is_kept, reason=f"by {refinement.step.by}" if refinement.step else ""),
             Fact("against_zero_z", verdict.against_zero, "against the zero matrix", BETTER, is_judgement=True),
             Fact("against_means_z", verdict.against_means, "against row and column means", BETTER, is_judgement=True),
             Fact("verdict", verdict.text, is_judgement=True),

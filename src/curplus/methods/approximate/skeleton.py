@@ -20,7 +20,7 @@ from ...observation import Observation
 from .cross import Cross, cross_of
 from .entry_lines import EntryLines, entry_lines, some_of
 from .evidence import FEWEST, KEPT, standard_errors
-from .first_guess import FirstGuess, offset_guess, sum_guess, zero_guess
+from .first_guess import GUESSES, FirstGuess, offset_guess, sum_guess, zero_guess
 from .leave_out import Svd, svd_of
 from .line_weights import EXPONENTS, line_weights
 from .prediction import Prediction
@@ -64,7 +64,14 @@ class Skeleton(NamedTuple):
         return Prediction(features, self.mixing, right + to_device(self.coefficients[:, -1], Rt))
 
 
-def ridge_skeleton(observation: Observation, rank: int, use: IndexVector, offsets: str | bool = "auto") -> Skeleton:
+def ridge_skeleton(
+    observation: Observation,
+    rank: int,
+    use: IndexVector,
+    offsets: str | bool = "auto",
+    guess: str = "",
+    exponent: float = 0.0,
+) -> Skeleton:
     """Predict the rest of the matrix from sampled rows and columns.
 
     Parameters
@@ -79,6 +86,8 @@ def ridge_skeleton(observation: Observation, rank: int, use: IndexVector, offset
         Which entries may be looked at.
     offsets : "auto", True or False, default "auto"
         Whether offsets of rows and columns are the first guess; "auto" lets left-out rows and columns decide.
+    guess, exponent : str and float, optional
+        The first guess, and by which power rows and columns are weighted, where they were chosen before.
 
     Notes
     -----
@@ -98,15 +107,16 @@ def ridge_skeleton(observation: Observation, rank: int, use: IndexVector, offset
     entries = entry_lines(observation, some_of(use, MOST_JUDGES)) if len(use) >= FEWEST else None
     judges = entries if max(cross.W.shape) < FEW_LINES else None
     asked = judges is not None
-    guesses = _guesses(cross, uniform, offsets)
-    if max(cross.W.shape) > MOST_COMPARED:
+    if not guess and max(cross.W.shape) > MOST_COMPARED:
         some = ridge_skeleton(_part(observation), min(rank, MOST_COMPARED - 1), use[:0], offsets)
-        guess = next(guess for guess in guesses if guess.name == some.guess)
-        best = ridge_for(_weighted(guess, cross, rank, some.exponent), cross, svd, rank, uniform, judges)
+        guess, exponent = some.guess, some.exponent
+    if guess:
+        first = _weighted(GUESSES[guess](cross), cross, rank, exponent)
+        best = ridge_for(first, cross, svd, rank, uniform, judges)
     else:
-        best = _best_guess([ridge_for(guess, cross, svd, rank, uniform, judges) for guess in guesses])
+        best = _best_guess([ridge_for(x, cross, svd, rank, uniform, judges) for x in _guesses(cross, uniform, offsets)])
         weighted = [_weighted(best.guess, cross, rank, exponent) for exponent in EXPONENTS]
-        found = [best, *(ridge_for(guess, cross, svd, rank, uniform, judges) for guess in weighted)]
+        found = [best, *(ridge_for(x, cross, svd, rank, uniform, judges) for x in weighted)]
         best, by_entries = _best_weights(found, entries)
         asked |= by_entries
     return _skeleton(best.guess, best.svd, best.ridge)._replace(
