@@ -18,7 +18,7 @@ from ..._arrays import array_namespace, harmless_unit, to_numpy
 from ..._typing import IndexVector, RandomState
 from ..._validation import random_generator
 from ...exceptions import InvalidArgumentError
-from ...factorization import Factorization, FitReport, FittedModel, Provenance
+from ...factorization import Fact, Factorization, FitReport, FittedModel, Provenance
 from ...observation import Observation
 from ...observation.checks import check_observation
 from ...observation.holdout import evidence_outside
@@ -41,6 +41,7 @@ from .way import Way
 __all__ = ["CrossApproximation", "approximate"]
 
 HOLDOUT = 0.1  # share of the entries that is set aside to check
+FEW_VALUES = 20_000  # entries, with nothing else, that are all fitted once they have chosen
 MOST_CHECKED = 1500  # enough to tell the error of a benign fit to 4 %, and too few to be missed by it
 
 
@@ -134,7 +135,11 @@ class CrossApproximation:
         _check_offsets(self.offsets)
         form = check_form(self.form, _lines(observation))
         if not is_nystroem(observation):
-            return self._fit(observation, form, rng)
+            return (
+                self._fit_to_all(observation, form, rng)
+                if _few_values(observation)
+                else self._fit(observation, form, rng)
+            )
         answer = self._nystroem(observation, form)
         other = self._fit(observation, form, rng) if has_other_entries(observation) else answer
         return _better(answer, other, observation)
@@ -151,13 +156,29 @@ class CrossApproximation:
         provenance = Provenance(method, held_out, observation.fingerprint, report, model)
         return _finished(answer, observation, unit, provenance)
 
-    def _fit(self, observation: Observation, form: str, rng: RandomState) -> Factorization:
+    def _fit_to_all(self, observation: Observation, form: str, rng: RandomState) -> Factorization:
+        """Entries set aside choose, and then they are fitted too: of few, a tenth is missed."""
+        if self.way.model and not self.refine:
+            return self._fit(observation, form, rng, holdout=0.0)
+        chosen = self._fit(observation, form, rng)
+        method, model, report = chosen.provenance.method, chosen.provenance.model, chosen.provenance.report
+        if not isinstance(method, CrossApproximation) or method.refine or not method.way.model:
+            return chosen
+        answer = method._fit(observation, form, rng, holdout=0.0)
+        provenance = replace(
+            answer.provenance,
+            report=FitReport((*report.facts, Fact("fitted_again", observation.n_entries, "fitted again", "entries"))),
+            model=None if model is None else FittedModel.of(answer, model.noise),
+        )
+        return replace(answer, provenance=provenance)
+
+    def _fit(self, observation: Observation, form: str, rng: RandomState, *, holdout: float = HOLDOUT) -> Factorization:
         if observation.n_rows and not observation.n_columns:
             turned = self._fit(observation.T, form, rng).T
             method = replace(turned.provenance.method.method, rank=turned.rank)
             return replace(turned, provenance=replace(turned.provenance, method=method))
         unit = harmless_unit(observation.magnitude, observation.values, power=4)  # squares of squares are summed up
-        parts = split_sample(observation.divide(unit), HOLDOUT, random_generator(rng), at_most=MOST_CHECKED)
+        parts = split_sample(observation.divide(unit), holdout, random_generator(rng), at_most=MOST_CHECKED)
         sample, use, check = parts
         if sample.has_gaps and not _is_table(sample):
             sample = filled_lines(sample)
@@ -192,6 +213,11 @@ class CrossApproximation:
             return from_all_columns(sample, self.rank)
         build = from_rows_and_columns if sample.n_rows else from_columns if sample.n_columns else from_values
         return build(sample, self.rank, self.offsets, use, check, self.way)
+
+
+def _few_values(observation: Observation) -> bool:
+    """Whether there is nothing but entries, and so few that each of them tells."""
+    return not (observation.n_rows or observation.n_columns) and observation.n_entries <= FEW_VALUES
 
 
 def _lines(observation: Observation) -> Observation:

@@ -54,7 +54,8 @@ def from_values(
     Or the one of a ``way`` that was chosen before, where it is possible here too.
     """
     starts = []
-    if way.model != SHRUNKEN and offsets is not False and affordable(sample) and len(check) >= FEWEST:
+    can_judge = len(check) >= FEWEST or way.model
+    if way.model != SHRUNKEN and offsets is not False and affordable(sample) and can_judge:
         starts.append(by_factor_model(known_table(sample, use), sample, rank))
     if not starts or not (way.model == FACTORS or sample.n_rows or sample.n_columns):
         starts.append(_by_shrinking(measurements(sample, use).entries, sample, rank, offsets, way.n_thresholds))
