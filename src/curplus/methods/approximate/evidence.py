@@ -10,6 +10,7 @@ import numpy as np
 
 from ..._arrays import to_numpy
 from ..._typing import FloatArray, Vector
+from ...evaluation.folds import dealt
 from ...factorization import Factorization
 from ...observation import Entries
 
@@ -60,8 +61,7 @@ def _gain(at: Entries, changes: Sequence[FloatArray]) -> Gain:
 
 def _left_out(error: Entries, fit: Callable[[Entries, Entries], Sequence[Vector]]) -> list[FloatArray]:
     """What the changes predict at each entry when they are fitted without its position."""
-    place = np.unique(error.flat_index, return_inverse=True)[1]
-    fold = np.random.default_rng(0).permutation(int(place.max()) + 1)[place] % FOLDS
+    fold = dealt(error.flat_index, FOLDS, np.random.default_rng(0))
     parts = []
     for k in range(FOLDS):
         out = np.flatnonzero(fold == k)
