@@ -14,6 +14,7 @@ import numpy as np
 from .._arrays import array_namespace, float64, to_device, to_numpy
 from .._typing import FloatArray, IndexVector, Matrix
 from ..observation import Observation
+from .folds import dealt
 from .residual import zero_at_gaps
 
 __all__ = ["means_at"]
@@ -39,7 +40,7 @@ def means_at(observation: Observation, records: IndexVector, held_out: IndexVect
     """
     entries = np.flatnonzero(observation.outside)
     place = observation.entries.flat_index
-    fold = np.random.default_rng(0).permutation(len(records)) % FOLDS
+    fold = dealt(place[records], FOLDS, np.random.default_rng(0))
     fold[np.isin(records, held_out)] = FOLDS
     guesses = np.zeros((len(EXTRA_VALUES), len(records)))
     for k in np.unique(fold):

@@ -24,7 +24,7 @@ from ...observation.checks import check_observation
 from ...observation.holdout import evidence_outside
 from ...observation.symmetry import mirrored
 from .by_nystroem import by_nystroem, has_other_entries, is_nystroem
-from .evidence import KEPT, squared_errors, standard_errors
+from .evidence import KEPT, best_on, squared_errors
 from .fill_lines import filled_lines
 from .from_columns import from_all_columns, from_columns
 from .from_cross import chosen_rank, from_rows_and_columns
@@ -141,8 +141,10 @@ class CrossApproximation:
                 else self._fit(observation, form, rng)
             )
         answer = self._nystroem(observation, form)
-        other = self._fit(observation, form, rng) if has_other_entries(observation) else answer
-        return _better(answer, other, observation)
+        if not has_other_entries(observation):
+            return answer
+        other = self._fit(observation, form, rng)
+        return (answer, other)[best_on(observation.entries.take(other.held_out), (answer, other), by=KEPT)]
 
     def _nystroem(self, observation: Observation, form: str) -> Factorization:
         """The approximation of a PSD matrix from some of its columns."""
@@ -223,15 +225,6 @@ def _few_values(observation: Observation) -> bool:
 def _lines(observation: Observation) -> Observation:
     """The same observation; of a symmetric matrix, each row and column as both."""
     return observation if observation.symmetry is None else mirrored(observation, which=np.empty(0, dtype=np.int64))
-
-
-def _better(first: Factorization, second: Factorization, observation: Observation) -> Factorization:
-    """The first of two approximations, unless entries that neither used are predicted better by the second."""
-    if first is second:
-        return first
-    aside = observation.entries.take(second.held_out)
-    gain = standard_errors(squared_errors(first, aside), squared_errors(second, aside), aside.fit_weights)
-    return second if gain > KEPT else first
 
 
 def _check_not_empty(observation: Observation) -> None:

@@ -12,7 +12,7 @@ from ...factorization import Factorization, leading_basis
 from ...observation import Observation
 from .als import measurements, solve_rows
 from .assemble import assemble
-from .evidence import FEWEST, squared_errors
+from .evidence import FEWEST, best_on
 from .from_values import affordable, from_values
 from .held_rows import complete_matrix
 from .prediction import Prediction
@@ -48,10 +48,8 @@ def from_columns(
     by_subspace = Start(_other_side(sample, choice.rank, use), choice, way=Way(SUBSPACE))
     if way.model == SUBSPACE or len(check) < FEWEST or not affordable(sample):
         return by_subspace
-    scattered = from_values(sample, rank, offsets, use, check, way)
-    at = sample.entries.take(check)
-    errors = [np.mean(at.fit_weights * squared_errors(start.approximation, at)) for start in (by_subspace, scattered)]
-    return by_subspace if errors[0] <= errors[1] else scattered
+    starts = [by_subspace, from_values(sample, rank, offsets, use, check, way)]
+    return starts[best_on(sample.entries.take(check), [x.approximation for x in starts])]
 
 
 def _other_side(sample: Observation, rank: int, use: IndexVector) -> Factorization:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from ..._typing import IndexVector
 from ...factorization import Factorization
-from ...observation import Entries, Observation
+from ...observation import Observation
 from .assemble import assemble
 from .correction import corrected, errors_at
 from .entry_offsets import with_entry_offsets
-from .evidence import FEWEST, Gain, squared_errors
+from .evidence import FEWEST, Gain, best_on
 from .from_values import from_values
 from .rank import RankChoice, choose_rank
 from .rank_evidence import predictive_rank, rank_for_entries
@@ -54,15 +52,8 @@ def from_rows_and_columns(
     start = Start(answer, suggested, skeleton, used, way=chosen)
     if way.guess or skeleton.is_exact or not _mostly_entries(sample, use, check):
         return start
-    return _better(start, from_values(sample, rank, offsets, use, check, way), sample.entries.take(check))
-
-
-def _better(first: Start, second: Start, aside: Entries) -> Start:
-    """The one that predicts entries set aside better; the first if there are none."""
-    errors = [
-        float(np.sum(aside.fit_weights * squared_errors(start.approximation, aside))) for start in (first, second)
-    ]
-    return second if errors[1] < errors[0] else first
+    starts = [start, from_values(sample, rank, offsets, use, check, way)]
+    return starts[best_on(sample.entries.take(check), [x.approximation for x in starts])]
 
 
 def _mostly_entries(sample: Observation, use: IndexVector, check: IndexVector) -> bool:

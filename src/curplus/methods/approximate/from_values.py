@@ -16,7 +16,7 @@ from ...factorization import FittedModel
 from ...observation import Entries, Observation
 from .als import measurements
 from .assemble import leading_part, mean_of
-from .evidence import FEWEST, squared_errors
+from .evidence import FEWEST, best_on
 from .factor_model import Table, fit_factor_model
 from .known_table import known_table
 from .nuclear import chosen_threshold, low_rank_part, thresholds
@@ -63,8 +63,7 @@ def from_values(
         mean = mean_of(*(start.approximation for start in starts))
         starts.append(starts[-1]._replace(approximation=mean, way=starts[-1].way._replace(model=MEAN)))
     starts = [start for start in starts if start.way.model == way.model] or starts
-    at = sample.entries.take(check)
-    best = min(starts, key=lambda start: float(np.sum(at.fit_weights * squared_errors(start.approximation, at))))
+    best = starts[best_on(sample.entries.take(check), [start.approximation for start in starts])]
     return best._replace(approximation=best.approximation.truncate(best.rank.rank))
 
 

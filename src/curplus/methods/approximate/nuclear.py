@@ -19,6 +19,7 @@ import scipy.sparse
 from scipy.sparse.linalg import svds
 
 from ..._typing import FloatArray, IndexVector
+from ...evaluation.folds import dealt
 from ...observation import Entries
 from .als import Measurements, solve_rows
 from .factors import Factors
@@ -55,8 +56,7 @@ def chosen_threshold(
 
     ``model_of`` fits the model without low rank, of which the thresholds approximate the residual.
     """
-    place = np.unique(entries.flat_index, return_inverse=True)[1]
-    fold = rng.permutation(int(place.max(initial=-1)) + 1)[place] % FOLDS
+    fold = dealt(entries.flat_index, FOLDS, rng)
     n_folds = FOLDS if len(entries) <= FEW_ENTRIES else 1
     total = np.zeros(len(falling) + 1)
     for k in range(n_folds):
