@@ -19,13 +19,14 @@ from ..exceptions import InvalidArgumentError, StudyError
 from ..factorization import Factorization
 from ..methods import approximate
 from ..observation import Observation
+from ..observation.plan import amount_of
 from .answers import interval_of_entries, mean_table
 from .checks import check_corrections, check_outliers, digest_of
 from .drafting import Context, check_wishes, draft_of
 from .exchange import export_study, import_study
 from .ledger import observation_of
 from .making import make_file
-from .money import Prices, in_units
+from .money import as_costs
 from .names import Axis
 from .progress import Status, round_of, status_of
 from .reading_tables import read_table
@@ -85,7 +86,7 @@ class Study:
         n, m = self.settings.shape
         self._rows = Axis.of("row", n, self.settings.row_names)
         self._columns = Axis.of("column", m, self.settings.column_names)
-        self._prices = Prices.of(self.settings.costs, self.settings.shape)
+        self._entry_price = float(as_costs(self.settings.costs).entry)
         self._fitted: Fitted | None = None
 
     # -- making and opening ---------------------------------------------------------------------------------------
@@ -201,15 +202,17 @@ class Study:
         purpose: str,
         *,
         whole: bool = True,
+        horizon: float | None = None,
     ) -> Worklist:
         amount = self._amount(budget)
         self._check_left(amount)
         must = check_wishes(required, self._rows, self._columns, name="required")
         never = check_wishes(forbidden, self._rows, self._columns, name="forbidden")
+        seed = check_count(rng, name="rng")
         about = {"asked_by": who or _user(), "purpose": purpose, "expires_after": _seconds(timeout)}
         for _ in range(ATTEMPTS):
             context = Context(self.settings, self._storage.snapshot(), *self._storage.pending())
-            draft = draft_of(context, amount, must, never, check_count(rng, name="rng"), whole=whole, **about)
+            draft = draft_of(context, amount, must, never, seed, whole=whole, horizon=horizon, **about)
             if draft.is_known.all():
                 raise InvalidArgumentError(
                     f"a budget of {amount:,.6g} buys no cell that is not known, out or forbidden. Give more, or stop."
@@ -251,7 +254,7 @@ class Study:
     def _keep(
         self, records: Records, source: str, digest: str, who: str | None, *, only_pending: bool = False
     ) -> Receipt:
-        price = self._prices.entry
+        price = self._entry_price
         told = self._storage.add_records(
             records, source=source, digest=digest, who=who or _user(), price=price, only_pending=only_pending
         )
@@ -307,11 +310,12 @@ class Study:
         Parameters
         ----------
         moment : datetime or str
-            Such as ``receipt.moment``, or a text in ISO form; without a time zone it is local time.
+            Such as ``receipt.moment``, a time of :meth:`worklists` or :meth:`records`, or a text in ISO form; without
+            a time zone it is local time.
         """
         try:
-            then = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
-            then = then.astimezone()
+            then: Any = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
+            then = getattr(then, "to_pydatetime", lambda: then)().astimezone()
         except (ValueError, AttributeError, TypeError, OverflowError):
             raise InvalidArgumentError(
                 f"{moment!r} is no moment. Give a datetime, or a text such as '2026-03-01T12:00:00+00:00'."
@@ -473,7 +477,7 @@ class Study:
     # -- helpers --------------------------------------------------------------------------------------------------
 
     def _amount(self, budget: float) -> float:
-        return in_units(budget, self.settings.shape, is_money=self.settings.costs is not None)
+        return amount_of(budget, self.settings.shape, is_money=self.settings.costs is not None)
 
     def _check_left(self, amount: float) -> None:
         if self.settings.budget is None:
