@@ -289,3 +289,32 @@ def test_a_backtest_leaves_gaps_out():
 def test_a_backtest_that_cannot_work_says_why(matrix, how, message):
     with pytest.raises(InvalidArgumentError, match=message):
         curplus.backtest(matrix, **how)
+
+
+@settings(max_examples=20)
+@given(seeds, st.integers(1000, 6000), st.integers(100, 2500))
+def test_what_entries_have_used_up_is_not_spent_again_on_rows_and_columns(seed, n_entries, more):
+    M = low_rank(200, 200)
+    start = curplus.observe(M, n_columns=0, n_rows=0, n_entries=n_entries, rng=seed)
+    seen = acquire(M, budget=n_entries + more, start=start, rng=seed)
+    assert seen.n_values_read <= n_entries + more
+
+
+def test_the_share_for_rows_and_columns_is_that_of_the_horizon():
+    nothing, totals = Observation(shape=(60, 40)), []
+    for horizon in (None, 150, 1200):
+        plan = propose(nothing, budget=300, horizon=horizon, strategy="uniform", rng=0)
+        totals.append((len(plan.column_index), len(plan.row_index)))
+    split = split_budget(1200.0, Costs().of((60, 40)))
+    share = (split.rows + split.columns) / 1200
+    assert totals[0] == totals[1] == (0, 0)
+    assert totals[2] == (round(share * 150 / 60), round(share * 150 / 40))
+
+
+def test_a_part_of_the_horizon_never_buys_more_than_itself():
+    M, seen = low_rank(), Observation(shape=(60, 40), gaps=True)
+    for budget in (200, 400, 800, 1200):
+        while (plan := propose(seen, budget=budget, horizon=1200, rng=0)) is not None:
+            seen = seen.extend(curplus.read(M, plan, known=seen, gaps=True))
+        assert seen.n_values_read <= budget
+    assert seen.n_values_read > 1150

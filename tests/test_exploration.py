@@ -5,6 +5,7 @@ import pytest
 
 from curplus import acquire, approximate
 from curplus._arrays import power_of_two
+from curplus.acquisition import Adaptive, Candidates
 from curplus.acquisition.adaptive import _expected, _power_of_size
 from curplus.acquisition.candidates import candidate_columns, candidate_rows
 
@@ -82,3 +83,15 @@ def test_entries_that_helped_to_choose_are_marked_and_the_others_judge():
     assert np.count_nonzero(~seen.evidence) == 750
     answer = approximate(seen, 10)
     assert not seen.steering[answer.held_out].any()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_candidate_is_chosen_twice_however_surprising_its_entries_are(seed):
+    """One that hardly shows elsewhere may be chosen by its entries, and is then not drawn as an untouched one too."""
+    rng = np.random.default_rng(seed)
+    sample = np.where(np.arange(30) < 8, 0.1, 0.001) * rng.standard_normal((12, 30))
+    entries = rng.integers(8, 30, size=60)
+    squares = np.where(entries == 9, 5.0, rng.exponential(size=60))
+    candidates = Candidates(sample, np.arange(2), False, entry_index=entries, entry_squares=squares)
+    chosen = Adaptive().choose(candidates, 10, rng)
+    assert len(np.unique(chosen)) == 10

@@ -68,8 +68,8 @@ def same(first, second):
 
 
 def test_the_first_list_needs_no_data_and_keeps_to_its_budget(study):
-    todo = study.ask(0.3)
-    assert len(todo) == 300
+    todo = study.ask(0.5)
+    assert len(todo) == 500
     assert set(todo.cells.columns) == {"row", "column"}
     assert not todo.cells.duplicated().any()
     assert todo.rows
@@ -81,6 +81,53 @@ def test_the_first_list_needs_no_data_and_keeps_to_its_budget(study):
 def test_a_small_budget_buys_single_cells(study):
     todo = study.ask(7)
     assert (len(todo), todo.rows, todo.columns) == (7, {}, {})
+
+
+def test_the_budget_of_the_study_decides_how_much_goes_to_rows_and_columns(tmp_path, study):
+    """A tenth buys too few of them to be of use, unless more is to come."""
+    assert not study.ask(0.1).rows
+    rich = Study.create(tmp_path / "b.study", rows=ROWS, columns=COLUMNS, budget=0.8)
+    todo = rich.ask(0.1)
+    assert (len(todo), len(todo.rows), len(todo.columns)) == (100, 1, 1)
+
+
+def test_rows_and_columns_that_are_out_count_as_asked_for(tmp_path):
+    """Two lists at once have together what one of twice the size has."""
+    counts = []
+    for name, budgets in (("a", [0.25, 0.25]), ("b", [0.5])):
+        study = Study.create(tmp_path / name, rows=ROWS, columns=COLUMNS, budget=0.5)
+        lists = [study.ask(budget) for budget in budgets]
+        counts.append((sum(len(x.rows) for x in lists), sum(len(x.columns) for x in lists)))
+    assert counts[0] == counts[1]
+
+
+def told_twice(study, M):
+    for _ in range(2):
+        cells = study.ask(0.2).cells
+        study.tell(cells.assign(value=M[cells["row"], cells["column"]]))
+
+
+def test_cells_help_to_choose_where_many_rows_show_in_nothing_that_is_known(tmp_path, rng):
+    same = np.arange(120)[:, None] // 6 == np.arange(80) // 4  # 20 blocks
+    M = same * (1 + 0.1 * rng.standard_normal(same.shape))
+    study = Study.create(tmp_path / "a", rows=120, columns=80, budget=0.4)
+    told_twice(study, M)
+    seen, before = study.observation(), study.at(study.records()["told_at"].iloc[0])
+    assert before.evidence is None
+    assert np.count_nonzero(seen.steering) == before.n_entries // 2
+    assert seen.design.entries == "uniform"
+
+
+def test_all_cells_stay_evidence_where_every_row_shows(tmp_path, full_rank):
+    study = Study.create(tmp_path / "a", rows=SHAPE[0], columns=SHAPE[1], budget=0.4)
+    told_twice(study, full_rank(SHAPE, rank=2, noise=0.1))
+    assert study.observation().evidence is None
+
+
+def test_a_column_without_a_price_costs_as_much_as_its_cells_that_no_priced_row_has(tmp_path):
+    study = Study.create(tmp_path / "a", rows=ROWS, columns=COLUMNS, costs={"row": 3.0, "entry": 2.0})
+    todo = study.ask(3 + 2 * 39, required={"rows": ["r1"], "columns": ["c1"]}, whole=False)
+    assert (todo.price, len(todo)) == (81.0, 64)
 
 
 def test_scattered_cells_alone_are_uniform_in_every_list(study, truth):
@@ -191,7 +238,7 @@ def test_the_same_seed_gives_the_same_list(tmp_path, truth):
 
 @pytest.mark.parametrize("budget", [0, -1, math.inf, math.nan, "10", True])
 def test_a_budget_must_be_one(study, budget):
-    with pytest.raises(InvalidArgumentError, match="is no budget"):
+    with pytest.raises(InvalidArgumentError, match="is not an amount"):
         study.ask(budget)
 
 
@@ -342,7 +389,7 @@ def test_an_empty_place_of_a_wide_table_is_a_failure_only_where_it_is_pending(st
 
 
 def test_the_observation_is_what_acquire_would_have_read(study, truth):
-    todo = study.ask(0.3)
+    todo = study.ask(0.5)
     study.tell(measured(todo.cells, truth))
     seen = study.observation()
     rows, columns = [ROWS.index(row) for row in todo.rows], [COLUMNS.index(column) for column in todo.columns]
@@ -352,7 +399,7 @@ def test_the_observation_is_what_acquire_would_have_read(study, truth):
     assert np.array_equal(seen.values, truth[seen.i, seen.j])
     assert seen.design == ("uniform", "uniform", "uniform")
     assert (seen.gaps, seen.noise, seen.weights) == (False, None, None)
-    assert seen.n_values_read == 300
+    assert seen.n_values_read == 500
     assert curplus.certify(curplus.approximate(seen), seen).error < 1e-6 * np.linalg.norm(truth)
 
 
@@ -382,7 +429,7 @@ def test_a_matrix_of_which_everything_was_measured_is_a_table(study, truth):
 
 
 def test_rows_of_which_too_little_came_back_are_entries(study, truth):
-    todo = study.ask(0.3)
+    todo = study.ask(0.5)
     row = next(iter(todo.rows))
     few = todo.cells[todo.cells["row"] == row].iloc[:5]
     study.tell(measured(few, truth))

@@ -47,8 +47,8 @@ def screen(tmp_path_factory):
     truth += 0.3 * rng.standard_normal(SHAPE) + np.linspace(0, 3, SHAPE[0])[:, None]
     path = tmp_path_factory.mktemp("study") / "a <i>screen</i>.study".replace("/", "|")
     study = Study.create(path, rows=ROWS, columns=COLUMNS, budget=0.9, noise="unknown")
-    for _ in range(3):
-        study.tell(filled(study.ask(0.2, required={"rows": [EVIL, ROWS[-1]]}).cells, truth, rng))
+    for whole in (True, True, False):
+        study.tell(filled(study.ask(0.2, required={"rows": [EVIL, ROWS[-1]]}, whole=whole).cells, truth, rng))
         study.certify()
     study.tell(filled(study.records()[["row", "column"]].head(30), truth + 0.1, rng))
     study.ask(50)
@@ -145,17 +145,17 @@ def test_held_out_cells_are_those_that_the_fit_did_not_use(screen, facts):
     assert cells.error == pytest.approx(np.sqrt(np.mean((cells.measured - cells.predicted) ** 2)))
 
 
-@pytest.mark.parametrize(("whole", "call"), [(True, "study.ask(360)"), (False, "study.ask(360, whole=False)")])
+@pytest.mark.parametrize(("whole", "call"), [(True, "study.ask(600)"), (False, "study.ask(600, whole=False)")])
 def test_the_next_list_is_what_ask_would_give_and_nothing_is_asked_for(tmp_path, low_rank, whole, call):
     truth = low_rank((40, 30), 3)
     study = Study.create(tmp_path / "a.study", rows=40, columns=30)
-    todo = study.ask(0.3, whole=whole)
+    todo = study.ask(0.5, whole=whole)
     study.tell(todo.cells.assign(value=[truth[i, j] for i, j in todo.cells.to_numpy()]))
     before = study.worklists()
     said = facts_of(study)["next"]
     pd.testing.assert_frame_equal(study.worklists(), before)
     assert said["call"] == call
-    given = study.ask(360, whole=whole)
+    given = study.ask(600, whole=whole)
     assert [set(map(str, side)) for side in (given.rows, given.columns)] == [set(x["names"]) for x in said["sides"]]
     assert f"{len(given)} cells in all" in said["words"] or said["words"].startswith(f"{len(given)} single cells,")
 

@@ -16,7 +16,7 @@ from .candidates import Candidates
 from .greedy import ResidualColumns
 from .scores import gumbel_keys, squared_norms
 
-__all__ = ["Adaptive"]
+__all__ = ["Adaptive", "are_untouched"]
 
 POWER = 3  # of expected squares, in draws by size
 UNTOUCHED = 0.01  # a candidate with less than this share of the mean squares in the sample is untouched
@@ -76,7 +76,7 @@ class Adaptive:
     def choose(self, candidates: Candidates, count: int, rng: np.random.Generator) -> IndexVector:
         expected = _expected(candidates)
         chosen, n_places = _different_ones(candidates, expected, count, rng)
-        chosen += _untouched_ones(expected, n_places, rng)
+        chosen += _untouched_ones(expected, chosen, n_places, rng)
         return _drawn_by_size(candidates, expected, chosen, count, rng)
 
 
@@ -89,13 +89,19 @@ class Expected(NamedTuple):
     of_untouched: float  # squares that a blind draw among them brings; 0 if that is not known
 
 
+def are_untouched(candidates: Candidates) -> NDArray[np.bool_]:
+    """Which candidates show in nothing that was read: only single entries can say more of them, shape (size,)."""
+    norms = to_numpy(squared_norms(candidates.sample))
+    untouched = np.zeros(len(norms), dtype=bool)
+    untouched[candidates.available] = (norms < UNTOUCHED * np.mean(norms))[candidates.available]
+    return untouched
+
+
 def _expected(candidates: Candidates) -> Expected:
     d, size = candidates.sample.shape
     norms = to_numpy(squared_norms(candidates.sample))
-    free = np.ones(size, dtype=bool)
-    free[candidates.taken] = free[candidates.excluded] = False
-    untouched = free & (norms < UNTOUCHED * np.mean(norms))
-    touched = free & ~untouched
+    untouched = are_untouched(candidates)
+    touched = np.isin(np.arange(size), candidates.available) & ~untouched
     size_of_touched = float(np.mean(norms[touched])) / d if np.any(touched) else 0.0
     of_untouched = d * _mean_square(candidates, untouched, prior=size_of_touched)
     of_touched = d * _mean_square(candidates, touched)
@@ -125,7 +131,8 @@ def _power_of_size(candidates: Candidates) -> float:
     """
     if candidates.whole is None or candidates.whole.shape[1] < 4:
         return 1.0
-    sizes = to_numpy(squared_norms(take(candidates.sample, candidates.taken, axis=1)))
+    whole = candidates.taken[: candidates.whole.shape[1]]
+    sizes = to_numpy(squared_norms(take(candidates.sample, whole, axis=1)))
     left = _unexplained_by_others(to_numpy(candidates.whole.T @ candidates.whole))
     some = (sizes > 1e-12 * np.max(sizes, initial=0)) & (left > 1e-12 * np.max(left, initial=0))
     if np.count_nonzero(some) < 3:
@@ -196,9 +203,9 @@ def _drawn_by_residual(
     return scores
 
 
-def _untouched_ones(expected: Expected, count: int, rng: np.random.Generator) -> list[int]:
-    """Untouched candidates: the first half have the most surprising entries, the others are drawn blindly."""
-    untouched = rng.permutation(np.flatnonzero(expected.untouched))
+def _untouched_ones(expected: Expected, chosen: list[int], count: int, rng: np.random.Generator) -> list[int]:
+    """Untouched candidates not chosen yet: the first half have the most surprising entries, others are blind draws."""
+    untouched = rng.permutation(np.setdiff1d(np.flatnonzero(expected.untouched), chosen))
     order = untouched[np.argsort(-expected.surprise[untouched], kind="stable")]
     named = [int(j) for j in order[: math.ceil(count / 2)] if expected.surprise[j] > 0]
     blind = untouched[~np.isin(untouched, named)][: count - len(named)]

@@ -7,14 +7,13 @@ column each, the budget could buy: a few crosses say little, and entries alone m
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._typing import Shape
 from ..exceptions import InvalidArgumentError
-from ..observation.plan import share_for_lines
+from ..observation.plan import amount_of, share_for_lines
 from .costs import Costs, Prices
 
 __all__ = ["Split", "check_budget", "split_budget"]
@@ -34,15 +33,7 @@ class Split(NamedTuple):
 def check_budget(budget: Any, costs: Costs | None, shape: Shape) -> tuple[float, Prices]:
     """A budget in money, and the prices; without costs an entry costs 1, and a budget below 1 is a share."""
     prices = (Costs() if costs is None else _check_costs(costs)).of(shape)
-    if isinstance(budget, bool) or not isinstance(budget, (Real, np.number)) or not 0 < float(budget) < np.inf:
-        raise InvalidArgumentError(
-            f"budget={budget!r} is not an amount. Give a share of the matrix below 1, a number of values from 1 on, "
-            "or, with costs=, money."
-        )
-    money = float(budget)
-    if costs is None and money < 1:
-        money *= shape[0] * shape[1]
-    return money, prices
+    return amount_of(budget, shape, is_money=costs is not None), prices
 
 
 def _check_costs(costs: Any) -> Costs:
@@ -51,7 +42,9 @@ def _check_costs(costs: Any) -> Costs:
     return costs
 
 
-def split_budget(money: float, prices: Prices, *, missing: frozenset[str] = ALL, symmetric: bool = False) -> Split:
+def split_budget(
+    money: float, prices: Prices, *, missing: frozenset[str] = ALL, symmetric: bool = False, horizon: float = 0.0
+) -> Split:
     """Money for columns, rows and entries.
 
     Parameters
@@ -64,12 +57,14 @@ def split_budget(money: float, prices: Prices, *, missing: frozenset[str] = ALL,
         Which of ``"n_columns"``, ``"n_rows"`` and ``"n_entries"`` it is for.
     symmetric : bool, default False
         Whether rows come with the columns, so that only columns are paid for.
+    horizon : float, default 0.0
+        What will have been spent one day, if that is more: it decides how much goes to rows and columns.
     """
     kinds = [name for name in ("n_columns", "n_rows") if name in missing and not (symmetric and name == "n_rows")]
     if not kinds:
         return Split(0.0, 0.0, money, "all for entries")
     mean = {"n_columns": float(np.mean(prices.columns)), "n_rows": float(np.mean(prices.rows))}
-    crosses = money / sum(mean[name] for name in kinds)
+    crosses = max(money, horizon) / sum(mean[name] for name in kinds)
     share = share_for_lines(crosses)
     reason = f"{share:.0%} for rows and columns: it could buy {crosses:.3g} of each"
     if "n_entries" not in missing:

@@ -14,6 +14,7 @@ from .gaps import without_gaps
 __all__ = ["Candidates", "candidate_columns", "candidate_rows", "scaled"]
 
 RIDGE = 0.01  # of the mean squared singular value of the intersection, where entries are predicted
+ENOUGH_OF_A_LINE = 0.5  # of its places: a row or column of which less is known says little of the others
 NO_INDEX: IndexVector = np.empty(0, dtype=np.int64)
 
 
@@ -21,9 +22,9 @@ class Candidates(NamedTuple):
     """The columns that could be read next, or the rows, turned into columns; and what is known of them."""
 
     sample: Matrix  # (d, size), float64, at most 1: all candidates, in the d rows (or columns) known
-    taken: IndexVector  # (t,): those already read whole
+    taken: IndexVector  # (t,): those already read, or asked for, whole
     wanted_more: bool  # whether clearly more of these are wanted than of the other kind
-    whole: Matrix | None = None  # (length, t): those already read, as a whole
+    whole: Matrix | None = None  # (length, t'): the first of those taken, as a whole; of the others too little is known
     entry_index: IndexVector = NO_INDEX  # (k,): candidates in which entries were read, for choosing, one by one
     entry_squares: FloatArray = np.empty(0)  # (k,): what is left of those entries, squared, in units of the sample
     excluded: IndexVector = NO_INDEX  # those that must not be read, or cannot be paid for
@@ -48,13 +49,26 @@ class Candidates(NamedTuple):
 
 def candidate_columns(observation: Observation, wanted_more: bool) -> Candidates:
     """The columns that could be read next."""
-    rows = without_gaps(observation.rows, observation.known_rows)
-    columns = without_gaps(observation.columns, observation.known_columns)
+    seen = _known_well(observation)
+    rows = without_gaps(seen.rows, seen.known_rows)
+    columns = without_gaps(seen.columns, seen.known_columns)
     unit = power_of_two(max(largest(rows), largest(columns)), rows)
     sample, whole = float64(rows) / unit, float64(columns) / unit
     steering = np.flatnonzero(observation.outside & observation.steering)
-    squares = _left_over(sample, whole, observation, steering, unit)
-    return Candidates(sample, observation.column_index, wanted_more, whole, observation.j[steering], squares)
+    squares = _left_over(sample, whole, seen, steering, unit)
+    others = observation.column_index[~np.isin(observation.column_index, seen.column_index)]
+    taken = np.concatenate([seen.column_index, others])
+    return Candidates(sample, taken, wanted_more, whole, observation.j[steering], squares)
+
+
+def _known_well(observation: Observation) -> Observation:
+    """Without rows and columns of which less than half is known: those that are still being measured, for example."""
+    rows, columns = (
+        None if known is None else np.mean(to_numpy(known), axis=axis) >= ENOUGH_OF_A_LINE
+        for known, axis in ((observation.known_rows, 1), (observation.known_columns, 0))
+    )
+    is_whole = all(which is None or which.all() for which in (rows, columns))
+    return observation if is_whole else observation.subset(rows=rows, columns=columns)
 
 
 def candidate_rows(observation: Observation, wanted_more: bool) -> Candidates:

@@ -19,6 +19,8 @@ __all__ = ["Goal", "goal_for"]
 
 TOO_FEW = 0.005  # a last round of fewer entries than this share of all is not worth a round
 
+ROUNDED_UP = 0.5  # of a row or column: it is bought before its turn where there is more money to come
+
 
 class Lines(NamedTuple):
     """The rows, or columns, that can be chosen, and what they cost."""
@@ -78,7 +80,14 @@ class Goal(NamedTuple):
 
 
 def goal_for(
-    observation: Observation, counts: dict[str, Any], budget: Any, costs: Any, limits: Limits, *, symmetric: bool
+    observation: Observation,
+    counts: dict[str, Any],
+    budget: Any,
+    costs: Any,
+    limits: Limits,
+    *,
+    symmetric: bool,
+    horizon: Any = None,
 ) -> Goal:
     """What is wanted, given what is known.
 
@@ -94,6 +103,8 @@ def goal_for(
         What must not be read.
     symmetric : bool
         Whether rows come with the columns.
+    horizon : float, optional
+        See :func:`curplus.propose`.
     """
     missing = [name for name, count in counts.items() if count is None]
     if budget is None:
@@ -102,10 +113,25 @@ def goal_for(
     have, paid = observation.counts, spent(observation, prices, symmetric=symmetric)
     fixed = _fixed(observation.shape, counts, have)
     reserved = _price_of(fixed, missing, prices, symmetric)
-    split = split_budget(max(money - reserved, 0.0), prices, missing=frozenset(missing), symmetric=symmetric)
+    in_the_end = money if horizon is None else check_budget(horizon, costs, observation.shape)[0]
+    split = split_budget(
+        max(money - reserved, 0.0),
+        prices,
+        missing=frozenset(missing),
+        symmetric=symmetric,
+        horizon=in_the_end - reserved,
+    )
     left = max(money - paid.total, 0.0)
-    for_columns = min(split.columns - paid.columns if "n_columns" in missing else left, left)
-    for_rows = min(split.rows - paid.rows if "n_rows" in missing else left, left)
+    begun = ROUNDED_UP if in_the_end > money else 0.0
+    for_columns, for_rows = (
+        min(part + begun * float(np.mean(price)) - paid_for if name in missing else left, left)
+        for name, part, price, paid_for in (
+            ("n_columns", split.columns, prices.columns, paid.columns),
+            ("n_rows", split.rows, prices.rows, paid.rows),
+        )
+    )
+    if {"n_columns", "n_rows"} <= set(missing):
+        for_columns, for_rows = _together_within(left, for_columns, for_rows)
     columns = Lines(observation.column_index, limits.columns, prices.columns, for_columns)
     rows = Lines(observation.row_index, limits.rows, prices.rows, for_rows)
     wanted = SampleCounts(
@@ -123,6 +149,12 @@ def goal_for(
         first = int(split.entries / prices.mean_entry)
         wanted = wanted._replace(n_entries=_entries_for(observation, left if done else split.entries, prices, done))
     return Goal(wanted, first, columns, rows, prices, left, split.reason)
+
+
+def _together_within(left: float, for_columns: float, for_rows: float) -> tuple[float, float]:
+    """Both, less if that is more than is left: where more than their share went to entries before."""
+    share = min(1.0, left / max(max(for_columns, 0.0) + max(for_rows, 0.0), 1e-300))
+    return share * for_columns, share * for_rows
 
 
 def _by_counts(

@@ -52,6 +52,7 @@ def propose(
     strategy: str | Strategy = "auto",
     entry_strategy: str | EntryStrategy = "uniform",
     symmetric: bool = False,
+    horizon: float | None = None,
     rng: RandomState = None,
 ) -> SamplePlan | None:
     """What to read next, so that in the end so many columns, rows and entries are known, or a budget is spent.
@@ -73,6 +74,9 @@ def propose(
     symmetric : bool, default False
         Whether rows and columns are the same set: only columns are then proposed. An observation that has a
         ``symmetry`` needs no such word.
+    horizon : float, optional
+        The budget that will have been spent one day, where ``budget`` is only the next part of it: the share for rows
+        and columns is that of the horizon.
     rng : None, int or numpy.random.Generator
         With an int, the plan depends on it and on what is known alone. A generator is asked for such a number.
 
@@ -103,7 +107,7 @@ def propose(
         n_rows = n_columns
     counts = {"n_columns": n_columns, "n_rows": n_rows, "n_entries": n_entries}
     limits = limits_for(observation, required, forbidden)
-    goal = goal_for(observation, counts, budget, costs, limits, symmetric=symmetric)
+    goal = goal_for(observation, counts, budget, costs, limits, symmetric=symmetric, horizon=horizon)
     _check_totals(observation, goal.counts, symmetric)
     chooser, drawer = _resolved(strategy, entry_strategy)
     seed = seed_of(rng)
@@ -175,12 +179,16 @@ def _rows_or_columns(
         why = "drawn uniformly, as pilots" if prior is None else "chosen from the prior matrix"
         if prior is None and not symmetric:  # rows chosen together with the columns are no independent sample
             design = UNIFORM
-    elif step.n_columns:
-        columns = _check_choice(strategy, _priced(candidate_columns(observation, step.wanted_more), goal.columns),
-                                step.n_columns, rng)  # fmt: skip
     else:
-        rows = _check_choice(strategy, _priced(candidate_rows(observation, step.wanted_more), goal.rows),
-                             step.n_rows, rng)  # fmt: skip
+        transposed = not step.n_columns
+        candidates = (candidate_rows if transposed else candidate_columns)(observation, step.wanted_more)
+        lines, count = (goal.rows, step.n_rows) if transposed else (goal.columns, step.n_columns)
+        if candidates.sample.shape[0]:
+            chosen = _check_choice(strategy, _priced(candidates, lines), count, rng)
+        else:
+            chosen = _pilots(lines, candidates.sample.shape[1], count, None, rng)
+            design, why = UNIFORM, "drawn uniformly: nothing is known of them yet"
+        columns, rows = (NO_INDEX, chosen) if transposed else (chosen, NO_INDEX)
     columns, rows = goal.columns.within_money(columns), goal.rows.within_money(rows)
     parts = [f"{len(x)} {what}" for x, what in ((columns, "columns"), (rows, "rows")) if len(x)]
     reason = f"{' and '.join(parts)}, {why}"

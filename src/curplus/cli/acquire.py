@@ -27,35 +27,22 @@ from .options import (
     Reading,
     Sampling,
     counts,
+    name_option,
     out_option,
     with_groups,
 )
-from .results import approximation_facts
+from .results import approximation_facts, saved_fact
 from .write import long_frame, write_frame
 
 __all__ = ["acquire"]
-
-
-def _check_strategy(name: str) -> str:
-    STRATEGIES.resolve(name)
-    return name
-
-
-def _check_entry_strategy(name: str) -> str:
-    ENTRY_STRATEGIES.resolve(name)
-    return name
 
 
 Out = Annotated[
     Path | None,
     out_option("what was read, for curplus.load (.npz) or as a long table", (".npz", ".csv", ".tsv", ".parquet")),
 ]
-Strategy = Annotated[
-    str, typer.Option(callback=_check_strategy, help=f"How to choose rows and columns: {', '.join(STRATEGIES)}.")
-]
-EntryStrategy = Annotated[
-    str, typer.Option(callback=_check_entry_strategy, help=f"How to choose entries: {', '.join(ENTRY_STRATEGIES)}.")
-]
+Strategy = Annotated[str, name_option(STRATEGIES, "How to choose rows and columns")]
+EntryStrategy = Annotated[str, name_option(ENTRY_STRATEGIES, "How to choose entries")]
 Tolerance = Annotated[
     float | None, typer.Option(help="Read until the relative error is below this with 95% confidence.")
 ]
@@ -85,7 +72,7 @@ def acquire(
     facts.append(Fact("history", list(observation.history) if json else None))
     if out is not None:
         _save(observation, out)
-        facts.append(Fact("out", str(out), "saved to"))
+        facts.append(saved_fact(out))
     show.result(facts, as_json=json)
 
 

@@ -12,14 +12,26 @@ import typer
 from .. import methods
 from .._arrays import to_numpy
 from ..exceptions import InvalidArgumentError
-from ..factorization import Fact, Factorization
+from ..factorization import Factorization
 from ..observation import Observation
 from ..solvers import SOLVERS
 from ..sources import LongSource, TableSource
 from . import show
 from .given import Given, observation_of, open_given
-from .options import AS_FOUND, BY_DEFAULT, Check, Json, MatrixFile, Rank, Reading, Sampling, out_option, with_groups
-from .results import approximation_facts, comparison_facts
+from .options import (
+    AS_FOUND,
+    BY_DEFAULT,
+    Check,
+    Json,
+    MatrixFile,
+    Rank,
+    Reading,
+    Sampling,
+    name_option,
+    out_option,
+    with_groups,
+)
+from .results import approximation_facts, comparison_facts, saved_fact
 from .write import TABLES, Written, write_matrix
 
 __all__ = ["approximate", "save_approximation"]
@@ -32,17 +44,10 @@ class Method(StrEnum):
     cur_plus = "cur-plus"
 
 
-def _check_solver(solver: str) -> str:
-    SOLVERS.resolve(solver)
-    return solver
-
-
 Out = Annotated[
     Path | None, out_option("the approximation, for curplus.load (.npz), or all of its numbers", (".npz", *TABLES))
 ]
-Solver = Annotated[
-    str, typer.Option(callback=_check_solver, help=f"Solver for the core of cur-plus: {', '.join(SOLVERS)}.")
-]
+Solver = Annotated[str, name_option(SOLVERS, "Solver for the core of cur-plus")]
 HowTo = Annotated[Method, typer.Option(help="The recommended method, or the paper's CUR+, which needs a rank.")]
 
 
@@ -73,7 +78,7 @@ def approximate(
             facts += comparison_facts(approx, observation, given.matrix())
     if out is not None:
         save_approximation(approx, out)
-        facts.append(Fact("out", str(out), "saved to"))
+        facts.append(saved_fact(out))
     show.result(facts, as_json=json)
 
 

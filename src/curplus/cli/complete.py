@@ -20,6 +20,7 @@ from ..sources.convert import whole_matrix
 from . import show
 from .given import Given, open_given
 from .options import AS_FOUND, Json, MatrixFile, Rank, Reading, Seed, out_option, with_groups
+from .results import saved_fact
 from .write import TABLES, Written, write_matrix
 
 __all__ = ["complete"]
@@ -56,7 +57,7 @@ def complete(
             filled = _from_table(given.source, rank, low, high, seed)
     if out is not None:
         write_matrix(filled.table, out)
-        filled.facts.append(Fact("out", str(out), "saved to"))
+        filled.facts.append(saved_fact(out))
     show.result(filled.facts, as_json=json)
 
 

@@ -15,6 +15,7 @@ from typing import Annotated, Any, NamedTuple, get_type_hints
 import typer
 
 from .._files import check_destination
+from .._registry import Registry
 from .._typing import Shape
 from .._validation import check_count
 from ..acquisition import Costs
@@ -43,6 +44,7 @@ __all__ = [
     "check_seed",
     "check_writable",
     "counts",
+    "name_option",
     "out_option",
     "with_groups",
 ]
@@ -96,6 +98,16 @@ def out_option(what: str, endings: tuple[str, ...]) -> Any:
         return check_ending(path, endings)
 
     return typer.Option(callback=check, help=f"Save {what}: {', '.join(endings)}.")
+
+
+def name_option(known: Registry[Any], what: str) -> Any:
+    """An option whose value is one of the names in a table."""
+
+    def check(name: str) -> str:
+        known.resolve(name)
+        return name
+
+    return typer.Option(callback=check, help=f"{what}: {', '.join(known)}.")
 
 
 def counts(shape: Shape, rank: int | None, columns: int | None, rows: int | None, entries: int | None) -> SampleCounts:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 from ..evaluation import Certificate, certify, metrics
@@ -18,9 +19,15 @@ __all__ = [
     "certificate_facts",
     "comparison_facts",
     "read_facts",
+    "saved_fact",
     "share",
     "true_errors",
 ]
+
+
+def saved_fact(out: Path) -> Fact:
+    """Where a result was saved."""
+    return Fact("out", str(out), "saved to")
 
 
 def share(observation: Observation) -> float:

@@ -16,7 +16,7 @@ from . import show
 from .approximate import save_approximation
 from .certify import Level
 from .options import Json, out_option
-from .results import answer_facts, certificate_facts, read_facts
+from .results import answer_facts, certificate_facts, read_facts, saved_fact
 from .study_options import StudyFile, opened
 from .write import TABLES, write_frame
 
@@ -51,7 +51,7 @@ def fit(
     facts = [first, *read_facts(observation), *rest, *certificate_facts(certificate)]
     if out is not None:
         save_approximation(approx, out)
-        facts.append(Fact("out", str(out), "saved to"))
+        facts.append(saved_fact(out))
     show.result(facts, as_json=json)
 
 
@@ -74,7 +74,7 @@ def predict(
     facts.append(Fact("n_measured", int(table["measured"].sum()), "measured"))
     if out is not None:
         write_frame(table, out)
-        facts.append(Fact("out", str(out), "saved to"))
+        facts.append(saved_fact(out))
     elif json:
         facts.append(Fact("cells", _records(table)))
     show.result(facts, as_json=json)
@@ -117,7 +117,7 @@ def means(
     ]
     if out is not None:
         write_frame(table, out)
-        facts.append(Fact("out", str(out), "saved to"))
+        facts.append(saved_fact(out))
     if json:
         facts.append(Fact("means", _records(table)))
     show.result(facts, as_json=json)

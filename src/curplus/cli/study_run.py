@@ -58,22 +58,17 @@ def run(
     def tell(status: Status) -> None:
         show.console(stderr=True).print(f"{status.n_values:,} values: {status.sentence}", soft_wrap=True)
 
-    with opened(study) as known:
-        try:
-            with show.working("measuring"):
-                found = known.run(
-                    measure,
-                    budget=budget,
-                    tol=tol,
-                    n_workers=workers,
-                    n_retries=retries,
-                    wait=wait,
-                    n_rounds=rounds,
-                    on_round=tell,
-                )
-        except KeyboardInterrupt:
-            show.note("interrupted. What was measured is kept: the same command goes on from there.")
-            raise typer.Exit(130) from None
+    with opened(study) as known, show.interruptible("measured"), show.working("measuring"):
+        found = known.run(
+            measure,
+            budget=budget,
+            tol=tol,
+            n_workers=workers,
+            n_retries=retries,
+            wait=wait,
+            n_rounds=rounds,
+            on_round=tell,
+        )
     show.result(status_facts(found), as_json=json)
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +19,7 @@ from ..sources import KnownParts, Source, as_source
 from .gaps import entries_asked_for
 from .noise import Repeats
 from .observation import Observation
-from .plan import SamplePlan, counts_for_budget, uniform_plan
+from .plan import SamplePlan, amount_of, counts_for_budget, uniform_plan
 
 __all__ = ["observe", "read"]
 
@@ -86,12 +85,8 @@ def _counts(shape: Shape, budget: Any, given: dict[str, Any]) -> dict[str, Any]:
         return given
     if len(missing) < len(given):
         raise InvalidArgumentError("budget= decides all three of n_columns, n_rows and n_entries. Leave them out.")
-    if isinstance(budget, bool) or not isinstance(budget, (Real, np.number)) or not 0 < float(budget) < np.inf:
-        raise InvalidArgumentError(
-            f"budget={budget!r} is not an amount. Give a share of the matrix below 1, or a number of values."
-        )
     n, m = check_shape(shape)
-    n_values = float(budget) * n * m if budget < 1 else min(float(budget), n * m)
+    n_values = min(amount_of(budget, (n, m)), n * m)
     return counts_for_budget((n, m), n_values)._asdict()
 
 

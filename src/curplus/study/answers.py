@@ -2,23 +2,46 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import to_numpy
-from .._extras import import_extra
-from .._layout import NAMES
 from .._typing import FloatArray, IndexVector
+from ..evaluation import estimate_means, predict_interval
+from ..exceptions import InvalidArgumentError
 from ..factorization import Factorization
 from ..observation import Observation
+from .frames import pandas_for_studies
 from .names import Axis
 
-__all__ = ["interval_of_entries", "mean_table", "n_measured_of"]
+__all__ = ["cells_where", "interval_of_entries", "mean_table", "n_measured_of", "prediction_table"]
 
-ROWS_AT_ONCE = 1000
+MOST_PREDICTED = 50_000_000  # lines of a table
+
+
+def cells_where(rows: IndexVector, columns: IndexVector) -> tuple[IndexVector, IndexVector]:
+    """All cells of some rows in some columns, as positions (i, j); an error if they are too many for a table."""
+    if len(rows) * len(columns) > MOST_PREDICTED:
+        raise InvalidArgumentError(
+            f"{len(rows):,} rows and {len(columns):,} columns make more than {MOST_PREDICTED:,} lines. Predict some "
+            "rows at a time."
+        )
+    return np.repeat(rows, len(columns)), np.tile(columns, len(rows))
+
+
+def prediction_table(
+    approximation: Factorization,
+    observation: Observation,
+    axes: tuple[Axis, Axis],
+    cells: tuple[IndexVector, IndexVector],
+    level: float,
+) -> Any:
+    """Values of cells by name, with their intervals, and whether they were measured."""
+    values, low, high, measured = interval_of_entries(approximation, observation, *cells, level)
+    names = {axis.what: axis.labels(at) for axis, at in zip(axes, cells, strict=True)}
+    return pandas_for_studies().DataFrame({**names, "value": values, "low": low, "high": high, "measured": measured})
 
 
 def interval_of_entries(
@@ -33,8 +56,7 @@ def interval_of_entries(
     low, high = values.copy(), values.copy()
     others = np.flatnonzero(~measured)
     low[others] = high[others] = np.nan
-    predict_interval = _function("predict_interval")
-    if predict_interval is not None and len(others):
+    if len(others):
         interval = predict_interval(approximation, observation, i[others], j[others], level=level)
         low[others], high[others] = interval.low, interval.high
     return values, low, high, measured
@@ -44,17 +66,15 @@ def mean_table(
     approximation: Factorization, observation: Observation, axes: tuple[Axis, Axis], axis: int, level: float
 ) -> Any:
     """Mean of each row (axis 1) or column (axis 0), by name."""
-    pandas = import_extra("pandas", extra="pandas", purpose="a study needs pandas")
     side = axes[1 - axis]
-    estimate_means = _function("estimate_means")
-    if estimate_means is None:
-        mean = _plain_means(approximation, observation, axis)
-        low = high = np.full(len(mean), np.nan)
-    else:
-        found = estimate_means(approximation, observation, axis=axis, level=level)
-        mean, low, high = found.estimate, found.low, found.high
-    columns = {"mean": mean, "low": low, "high": high, "n_measured": n_measured_of(observation, axis)}
-    return pandas.DataFrame({side.what: side.labels(np.arange(side.size)), **columns})
+    found = estimate_means(approximation, observation, axis=axis, level=level)
+    columns = {
+        "mean": found.estimate,
+        "low": found.low,
+        "high": found.high,
+        "n_measured": n_measured_of(observation, axis),
+    }
+    return pandas_for_studies().DataFrame({side.what: side.labels(np.arange(side.size)), **columns})
 
 
 def n_measured_of(observation: Observation, axis: int) -> IndexVector:
@@ -62,23 +82,6 @@ def n_measured_of(observation: Observation, axis: int) -> IndexVector:
     n, m = observation.shape
     cells, _ = _measured(observation)
     return np.bincount(cells // m if axis else cells % m, minlength=n if axis else m)
-
-
-def _function(name: str) -> Any:
-    """A function of the package, where this version has it."""
-    home = NAMES.get(name)
-    return None if home is None else getattr(import_module(f"...{home}", __name__), name)
-
-
-def _plain_means(approximation: Factorization, observation: Observation, axis: int) -> FloatArray:
-    """Means of predictions, measured values in their places; no n x m array is formed."""
-    if axis == 0:
-        return _plain_means(approximation.T, observation.T, 1)
-    n, m = observation.shape
-    cells, values = _measured(observation)
-    instead = values - to_numpy(approximation.entries(cells // m, cells % m))
-    sums = np.bincount(cells // m, instead, n)
-    return np.asarray((to_numpy(approximation @ np.ones(m)) + sums) / m)
 
 
 def _measured(observation: Observation) -> tuple[IndexVector, FloatArray]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .._typing import IndexVector
+from .._typing import IndexVector, Shape
 
-__all__ = ["different", "is_in", "union", "without"]
+__all__ = ["cells_of_lines", "different", "is_in", "union", "without"]
 
 
 def different(cells: IndexVector) -> IndexVector:
@@ -32,3 +32,9 @@ def is_in(cells: IndexVector, ascending: IndexVector) -> NDArray[np.bool_]:
 def without(cells: IndexVector, ascending: IndexVector) -> IndexVector:
     """Those cells that are not in a set."""
     return cells[~is_in(cells, ascending)]
+
+
+def cells_of_lines(rows: IndexVector, columns: IndexVector, shape: Shape) -> IndexVector:
+    """All cells of some rows and columns, ascending."""
+    n, m = shape
+    return union(np.add.outer(rows * m, np.arange(m)).ravel(), np.add.outer(np.arange(n) * m, columns).ravel())

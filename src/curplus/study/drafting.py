@@ -1,4 +1,4 @@
-"""From a plan to a work list: which cells to measure, what each is for, and what the list costs."""
+"""From a choice to a work list: which cells to measure, what each is for, and what the list costs."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._typing import IndexVector, Shape
+from ..acquisition import Costs
 from ..exceptions import InvalidArgumentError
-from ..observation import SamplePlan
-from .cells import different, is_in, union, without
-from .ledger import observation_of, places_of
-from .money import Prices
+from .cells import cells_of_lines, different, is_in, union, without
+from .ledger import Out, observation_of, places_of
+from .money import as_costs, list_price
 from .names import Axis
-from .next_list import Known, next_plan
-from .storage import DRAWN, ON_LINE, Draft, Line, Settings, Snapshot
+from .next_list import Choice, Known, Money, next_choice
+from .storage import DRAWN, ON_LINE, STEERING, Draft, Line, Settings, Snapshot
 
 __all__ = ["Context", "Wishes", "check_wishes", "draft_of"]
 
@@ -31,7 +31,13 @@ class Wishes(NamedTuple):
 
     def all_cells(self, shape: Shape) -> IndexVector:
         """All cells that these are, ascending."""
-        return union(_cells_of(self.rows, self.columns, shape), self.cells)
+        return union(cells_of_lines(self.rows, self.columns, shape), self.cells)
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """The rows and columns, as parts of a list."""
+        parts = ((0, self.rows), (1, self.columns))
+        return tuple(Line(axis, int(k), "given", "required") for axis, positions in parts for k in positions)
 
 
 def check_wishes(wishes: Any, rows: Axis, columns: Axis, *, name: str) -> Wishes:
@@ -69,84 +75,55 @@ class Context(NamedTuple):
 
 
 def draft_of(
-    context: Context, budget: float, required: Wishes, forbidden: Wishes, seed: int, *, whole: bool = True, **about: Any
+    context: Context,
+    budget: float,
+    required: Wishes,
+    forbidden: Wishes,
+    seed: int,
+    *,
+    whole: bool = True,
+    horizon: float | None = None,
+    **about: Any,
 ) -> Draft:
     """A list for at most ``budget``; ``whole`` says whether it may have rows and columns that nobody requires."""
     settings, snapshot = context.settings, context.snapshot
-    shape = settings.shape
+    shape, costs = settings.shape, as_costs(settings.costs)
     places = places_of(snapshot, settings, "all")
     done = union(places.cells, places.failed, context.pending)
-    prices = Prices.of(settings.costs, shape).without(done)
-    must = _required_cells(required, done, shape)
-    cost = _price(required.rows, required.columns, must, prices, shape)
+    must = without(required.all_cells(shape), done)
+    cost = list_price(required.rows, required.columns, must, costs, shape)
     if cost > budget:
         raise InvalidArgumentError(
             f"what is required costs {cost:,.6g}, and the budget of the list is {budget:,.6g}. Give more, or "
             "require less."
         )
-    observation = observation_of(snapshot, settings, "all")
+    out = Out(union(context.pending, must), (*context.pending_lines, *required.lines))
     banned, drawn = forbidden.all_cells(shape), union(snapshot.drawn, snapshot.steering)
     known = Known(
         cells=union(done, must),
         drawn=drawn[is_in(drawn, done)],
         forbidden=banned,
-        rows=_taken(context, 0, observation.row_index, required.rows),
-        columns=_taken(context, 1, observation.column_index, required.columns),
         forbidden_rows=forbidden.rows,
         forbidden_columns=forbidden.columns,
     )
-    plan = next_plan(observation, budget - cost, prices, known, seed, whole=whole)
-    return _draft(plan, required, must, done, banned, prices, budget=budget, after_list=snapshot.last_list, **about)
-
-
-def _required_cells(required: Wishes, done: IndexVector, shape: Shape) -> IndexVector:
-    return without(required.all_cells(shape), done)
-
-
-def _taken(context: Context, axis: int, *others: IndexVector) -> IndexVector:
-    out = [line.position for line in context.pending_lines if line.axis == axis]
-    return different(np.concatenate([np.asarray(out, dtype=np.int64), *others]))
-
-
-def _price(rows: IndexVector, columns: IndexVector, cells: IndexVector, prices: Prices, shape: Shape) -> float:
-    """Price of a list: of its cells, or of whole rows and columns and the other cells."""
-    if prices.by_cell:
-        return len(cells) * prices.entry
-    single = without(cells, _cells_of(rows, columns, shape))
-    return float(np.sum(prices.row[rows]) + np.sum(prices.column[columns]) + len(single) * prices.entry)
-
-
-def _cells_of(rows: IndexVector, columns: IndexVector, shape: Shape) -> IndexVector:
-    """All cells of some rows and columns, ascending."""
-    n, m = shape
-    return union(np.add.outer(rows * m, np.arange(m)).ravel(), np.add.outer(np.arange(n) * m, columns).ravel())
+    money = Money(budget - cost, settings.budget if horizon is None else horizon, costs)
+    choice = next_choice(observation_of(snapshot, settings, "all", out), money, known, seed, whole=whole)
+    to_measure = without(union(cells_of_lines(choice.rows, choice.columns, shape), choice.drawn), union(done, banned))
+    return _draft(choice, required, union(to_measure, must), costs, shape,
+                  budget=budget, after_list=snapshot.last_list, **about)  # fmt: skip
 
 
 def _draft(
-    plan: SamplePlan,
-    required: Wishes,
-    must: IndexVector,
-    done: IndexVector,
-    banned: IndexVector,
-    prices: Prices,
-    **about: Any,
+    choice: Choice, required: Wishes, to_measure: IndexVector, costs: Costs, shape: Shape, **about: Any
 ) -> Draft:
-    drawn = different(plan.i * plan.shape[1] + plan.j)
-    rows, columns = np.append(plan.row_index, required.rows), np.append(plan.column_index, required.columns)
-    to_measure = without(union(_cells_of(rows, columns, plan.shape), drawn, must), done)
-    to_measure = without(to_measure, without(banned, must))
-    cells = union(to_measure, drawn)
-    lines = (
-        *(Line(0, int(i), plan.design.rows, plan.reasons[0] if plan.reasons else "") for i in plan.row_index),
-        *(Line(1, int(j), plan.design.columns, plan.reasons[0] if plan.reasons else "") for j in plan.column_index),
-        *(Line(0, int(i), "given", "required") for i in required.rows),
-        *(Line(1, int(j), "given", "required") for j in required.columns),
-    )
+    rows, columns = np.append(choice.rows, required.rows), np.append(choice.columns, required.columns)
+    cells = union(to_measure, choice.drawn, choice.steering)
+    roles = np.where(is_in(cells, choice.drawn), DRAWN, np.where(is_in(cells, choice.steering), STEERING, ON_LINE))
     return Draft(
-        price=_price(rows, columns, to_measure, prices, plan.shape),
-        lines=lines,
+        price=list_price(rows, columns, to_measure, costs, shape),
+        lines=(*choice.lines, *required.lines),
         cells=cells,
-        roles=np.where(is_in(cells, drawn), DRAWN, ON_LINE).astype(np.int64),
+        roles=roles.astype(np.int64),
         is_known=~is_in(cells, to_measure),
         **about,
     )

@@ -20,15 +20,22 @@ from .._validation import UNKNOWN
 from ..exceptions import InconsistentObservationError, InvalidArgumentError
 from ..observation import Observation, SamplingDesign
 from ..observation.noise import Repeats
-from .cells import different, is_in, without
+from .cells import different, is_in, union, without
 from .storage import Line, Settings, Snapshot
 
-__all__ = ["COUNTED", "Places", "check_counted", "observation_of", "places_of"]
+__all__ = ["COUNTED", "Out", "Places", "check_counted", "observation_of", "places_of"]
 
 COUNTED = ("all", "latest", "error")
 ENOUGH_OF_A_LINE = 0.5  # of its cells: with fewer, a row or column counts as single entries
 
 Mask = NDArray[np.bool_]
+
+
+class Out(NamedTuple):
+    """What is being measured."""
+
+    cells: IndexVector = np.empty(0, dtype=np.int64)  # ascending
+    lines: tuple[Line, ...] = ()
 
 
 class Places(NamedTuple):
@@ -78,18 +85,22 @@ def _raise_differing(cell: int, settings: Settings) -> None:
     )
 
 
-def observation_of(snapshot: Snapshot, settings: Settings, records: str) -> Observation:
-    """What is known at the moment of a snapshot."""
+def observation_of(snapshot: Snapshot, settings: Settings, records: str, out: Out | None = None) -> Observation:
+    """What is known at the moment of a snapshot; what is ``out``, if given, as gaps."""
     n, m = settings.shape
     places = places_of(snapshot, settings, records)
     lines = snapshot.lines if len(places.cells) < n * m else tuple(Line(0, i, "given", "") for i in range(n))
-    rows = _measured_lines(lines, 0, np.bincount(places.cells // m, minlength=n), m)
-    columns = _measured_lines(lines, 1, np.bincount(places.cells % m, minlength=m), n)
+    out = Out() if out is None else out
+    lines = (*lines, *out.lines)
+    waiting = {line[:2] for line in out.lines}
+    rows = _measured_lines(lines, 0, np.bincount(places.cells // m, minlength=n), m, waiting)
+    columns = _measured_lines(lines, 1, np.bincount(places.cells % m, minlength=m), n, waiting)
     on_line = _on_lines(places.cells, rows, columns, settings.shape)
     is_drawn, is_steering = (is_in(places.cells, drawn) for drawn in (snapshot.drawn, snapshot.steering))
     is_entry = ~on_line | is_drawn | is_steering
     entries = np.flatnonzero(is_entry)
-    failed = places.failed[~_on_lines(places.failed, rows, columns, settings.shape)]
+    failed = union(places.failed, out.cells)
+    failed = failed[~_on_lines(failed, rows, columns, settings.shape)]
     sampled_rows = _filled(rows, places, places.cells // m, places.cells % m, (n, m))
     sampled_columns = _filled(columns, places, places.cells % m, places.cells // m, (m, n)).T
     evidence = (is_drawn & ~is_steering)[entries]
@@ -114,11 +125,14 @@ def observation_of(snapshot: Snapshot, settings: Settings, records: str) -> Obse
     )
 
 
-def _measured_lines(lines: Iterable[Line], axis: int, n_measured: IndexVector, length: int) -> list[Line]:
-    """Rows, or columns, of which enough is known, each once, in the order in which they were asked for."""
+def _measured_lines(
+    lines: Iterable[Line], axis: int, n_measured: IndexVector, length: int, waiting: set[Any]
+) -> list[Line]:
+    """Rows, or columns, of which enough is known or that are out, each once, in the order of asking."""
     asked = {line.position: line for line in reversed([line for line in lines if line.axis == axis])}
     in_order = reversed(asked.values())
-    return [line for line in in_order if n_measured[line.position] >= max(1, ENOUGH_OF_A_LINE * length)]
+    enough = max(1, ENOUGH_OF_A_LINE * length)
+    return [line for line in in_order if n_measured[line.position] >= enough or line[:2] in waiting]
 
 
 def _index(lines: list[Line]) -> IndexVector:

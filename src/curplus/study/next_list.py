@@ -1,101 +1,158 @@
 """What to put on the next list: whole rows and columns, and scattered cells, within a budget.
 
-Without data the first list draws a few of each. Later ones choose rows and columns by what the known ones say of the
-others, as :func:`curplus.acquire` does, and draw more cells. Rows, columns and cells that are out are not asked for
-again.
+How much goes to rows and columns, and which they are, :func:`curplus.propose` says; what is out counts as asked for,
+like a gap. The rest of the budget buys cells drawn uniformly. Where many rows or columns show in nothing that is known,
+half of the cells drawn earlier help to choose, as in :func:`curplus.acquire`: they are no evidence of the error any
+more.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._arrays import index_table
-from .._typing import FloatArray, IndexVector
-from ..acquisition.candidates import candidate_rows
-from ..acquisition.choice import STRATEGIES
-from ..observation import Observation, SamplePlan, SamplingDesign
+from .._typing import IndexVector
+from ..acquisition import Adaptive, Costs, propose
+from ..acquisition.adaptive import are_untouched
+from ..acquisition.candidates import candidate_columns, candidate_rows
+from ..acquisition.costs import spent
+from ..observation import Observation, SamplePlan
+from ..observation.gaps import still_unmeasured
 from ..observation.plan import distinct_others
-from .cells import is_in, union
-from .money import Prices
+from .cells import cells_of_lines, is_in, union, without
+from .money import list_price
+from .storage import Line
 
-__all__ = ["Known", "next_plan"]
+__all__ = ["Choice", "Known", "Money", "next_choice"]
 
-LINES = 0.8  # share of all that is spent which goes to whole rows and columns, half to each
-AT_LEAST = 0.5  # of all cells: with fewer of them on the first rows and columns, cells alone say more
+AT_ONCE = Adaptive(rounds=1, steering=0.0)  # a list is one round, and the cells that steer are among those known
+MANY = 0.25  # of the rows or columns
+WHY = {"uniform": "drawn uniformly, as a start", "adaptive": "chosen because it differs most from what is known"}
+NO_INDEX: IndexVector = np.empty(0, dtype=np.int64)
+
+
+class Money(NamedTuple):
+    """What may be spent on a list, and what things cost."""
+
+    budget: float
+    horizon: float | None  # what the study will have spent in the end, where that is known
+    costs: Costs
 
 
 class Known(NamedTuple):
     """What a list need not ask for, or must not."""
 
-    cells: IndexVector  # measured, failed or out, ascending
+    cells: IndexVector  # measured, failed, out or required, ascending
     drawn: IndexVector  # of these, drawn on earlier lists, ascending
     forbidden: IndexVector  # cells, ascending
-    rows: IndexVector  # asked for whole, ascending
-    columns: IndexVector
     forbidden_rows: IndexVector
     forbidden_columns: IndexVector
 
 
-def next_plan(
-    observation: Observation, budget: float, prices: Prices, known: Known, seed: int, *, whole: bool = True
-) -> SamplePlan:
-    """Rows, columns and cells to ask for, for at most ``budget``; those that are known cost nothing.
+class Choice(NamedTuple):
+    """What a list has."""
 
-    Where rows and columns may not be ``whole``, cells alone.
+    lines: tuple[Line, ...]
+    drawn: IndexVector = NO_INDEX  # cells, ascending; some are known, or on its rows and columns
+    steering: IndexVector = NO_INDEX  # cells drawn earlier that helped to choose rows and columns, ascending
+
+    @property
+    def rows(self) -> IndexVector:
+        return _positions(self.lines, 0)
+
+    @property
+    def columns(self) -> IndexVector:
+        return _positions(self.lines, 1)
+
+
+def next_choice(seen: Observation, money: Money, known: Known, seed: int, *, whole: bool = True) -> Choice:
+    """Rows, columns and cells to ask for, for at most the budget; those that are known cost nothing.
+
+    Parameters
+    ----------
+    seen : Observation
+        What is known, and what is out as gaps.
+    money : Money
+        What may be spent.
+    known : Known
+        What need not be asked for, or must not.
+    seed : int
+        The choice follows from it and from what is known.
+    whole : bool, default True
+        Whether rows and columns may be asked for whole; otherwise all is spent on cells.
     """
-    rng = np.random.default_rng([seed, *observation.counts, len(known.cells)])
-    total = budget + prices.entry * len(known.cells)
-    taken_columns, taken_rows = (known.columns, known.forbidden_columns), (known.rows, known.forbidden_rows)
-    columns, left = _lines(observation.T, prices.column, taken_columns, total, budget, rng)
-    rows, left = _lines(observation, prices.row, taken_rows, total, left, rng)
-    is_first = not observation.n_rows * observation.n_columns
-    if not whole or (is_first and not _are_worth_it(len(rows), len(columns), observation.shape, total / prices.entry)):
-        rows, columns, left = rows[:0], columns[:0], budget
-    if prices.by_cell:
-        met = np.add.outer(rows * observation.shape[1], columns)
-        left += prices.entry * int(np.count_nonzero(~is_in(met, known.cells)))  # they were counted twice
-    i, j = _cells(observation.shape, math.floor(left / prices.entry + 1e-9), known, rows, columns, rng)
-    word = "uniform" if is_first else "adaptive"
-    why = "drawn uniformly, as a start" if is_first else "chosen because it differs most from what is known"
-    return SamplePlan(
-        observation.shape, columns, rows, i, j, design=SamplingDesign(word, word, "uniform"), reasons=(why,)
+    rng = np.random.default_rng([seed, *seen.counts, len(known.cells)])
+    choice = _lines(seen, money, known, rng) if whole else Choice(())
+    rows, columns = choice.rows, choice.columns
+    on_lines = without(cells_of_lines(rows, columns, seen.shape), union(known.cells, known.forbidden))
+    left = money.budget - list_price(rows, columns, on_lines, money.costs, seen.shape)
+    count = math.floor(left / float(money.costs.entry) + 1e-9)
+    return choice._replace(drawn=_cells(seen.shape, count, known, rows, columns, rng))
+
+
+def _lines(seen: Observation, money: Money, known: Known, rng: np.random.Generator) -> Choice:
+    """Rows and columns, as far as the budget is for them."""
+    seed = int(rng.integers(2**63))
+    total = money.budget + spent(seen, money.costs.of(seen.shape)).total
+    how: dict[str, Any] = {
+        "budget": total,
+        "horizon": max(total, money.horizon or 0.0),
+        "costs": money.costs,
+        "forbidden": {"rows": known.forbidden_rows, "columns": known.forbidden_columns},
+        "strategy": AT_ONCE,
+        "rng": seed,
+    }
+    choice = Choice(())
+    while (plan := propose(seen, **how)) is not None and len(plan.row_index) + len(plan.column_index):
+        if plan.design.rows == "adaptive" and not len(choice.steering) and (n_helping := _n_helping(seen)):
+            helping = rng.permutation(np.flatnonzero(~seen.steering))[:n_helping]
+            choice = choice._replace(steering=np.sort(seen.entries.flat_index[helping]))
+            seen = seen._replaced(evidence=~(seen.steering | np.isin(np.arange(seen.n_entries), helping)))
+            continue
+        choice = choice._replace(lines=(*choice.lines, *_named(plan)))
+        seen = _asked(seen, plan)
+    return choice
+
+
+def _n_helping(seen: Observation) -> int:
+    """How many more of the entries shall help to choose.
+
+    They do where many rows or columns show in nothing that is known. Elsewhere they are worth more as evidence.
+    """
+    unseen = (np.mean(are_untouched(of(seen, wanted_more=False))) for of in (candidate_columns, candidate_rows))
+    if seen.design.entries != "uniform" or max(unseen) < MANY:
+        return 0
+    return max(0, int(Adaptive().steering * seen.n_entries) - int(np.count_nonzero(seen.steering)))
+
+
+def _named(plan: SamplePlan) -> list[Line]:
+    rows, columns = plan.design.rows, plan.design.columns
+    return [
+        *(Line(0, int(i), rows, WHY[rows]) for i in plan.row_index),
+        *(Line(1, int(j), columns, WHY[columns]) for j in plan.column_index),
+    ]
+
+
+def _positions(lines: tuple[Line, ...], axis: int) -> IndexVector:
+    return np.asarray([line.position for line in lines if line.axis == axis], dtype=np.int64)
+
+
+def _asked(seen: Observation, plan: SamplePlan) -> Observation:
+    """What is known once the rows and columns of a plan are out: of these nothing, yet."""
+    n, m = seen.shape
+    rows = np.concatenate([seen.rows, np.full((len(plan.row_index), m), np.nan)])
+    columns = np.concatenate([seen.columns, np.full((n, len(plan.column_index)), np.nan)], axis=1)
+    out = seen._replaced(
+        rows=rows,
+        columns=columns,
+        row_index=np.append(seen.row_index, plan.row_index),
+        column_index=np.append(seen.column_index, plan.column_index),
+        gaps=True,
     )
-
-
-def _are_worth_it(n_rows: int, n_columns: int, shape: tuple[int, int], n_cells: float) -> bool:
-    """Whether the first rows and columns are of both kinds, and enough of all that will be known."""
-    n, m = shape
-    return n_rows * n_columns > 0 and n_rows * m + n_columns * n >= AT_LEAST * n_cells
-
-
-def _lines(
-    observation: Observation,
-    prices: FloatArray,
-    asked_and_forbidden: tuple[IndexVector, IndexVector],
-    total: float,
-    left: float,
-    rng: np.random.Generator,
-) -> tuple[IndexVector, float]:
-    """Rows to ask for whole, and what is left of the budget: for columns, give the transposed observation."""
-    n, taken = observation.shape[0], union(*asked_and_forbidden)
-    usual = float(np.median(prices))
-    wanted = int(LINES / 2 * total / usual) - len(asked_and_forbidden[0])
-    count = max(0, min(wanted, n - len(taken), int(left / usual)))
-    if not count:
-        return taken[:0], left
-    if observation.n_columns and observation.n_rows:
-        candidates = candidate_rows(observation, wanted_more=observation.shape[0] > observation.shape[1])
-        out = np.setdiff1d(taken, observation.row_index)
-        candidates = candidates._replace(excluded=out, prices=np.asarray(prices))
-        chosen = STRATEGIES["auto"].choose(candidates, count, rng)
-    else:
-        chosen = rng.permutation(distinct_others(rng, n, count, taken))
-    affordable = np.cumsum(prices[chosen]) <= left
-    chosen = chosen[affordable]
-    return chosen, left - float(np.sum(prices[chosen]))
+    return out._replaced(**still_unmeasured(out))
 
 
 def _cells(
@@ -105,7 +162,7 @@ def _cells(
     rows: IndexVector,
     columns: IndexVector,
     rng: np.random.Generator,
-) -> tuple[IndexVector, IndexVector]:
+) -> IndexVector:
     """Cells drawn uniformly until ``count`` of them are neither known nor on the rows and columns of the list."""
     n, m = shape
     excluded = union(known.drawn, known.forbidden)
@@ -121,4 +178,4 @@ def _cells(
         enough = np.cumsum(is_new) <= count - n_new
         n_new += int(np.count_nonzero(is_new & enough))
         drawn = union(drawn, more[enough])
-    return drawn // m, drawn % m
+    return drawn

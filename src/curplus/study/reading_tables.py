@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._extras import import_extra
 from .._typing import FloatArray, IndexVector
 from ..exceptions import InvalidArgumentError
+from .frames import pandas_for_studies
 from .names import Axis
 from .storage import Records
 from .table_files import Piece, pieces_of_file
@@ -91,7 +91,7 @@ def _pieces(table: Any) -> tuple[Iterator[Piece], str]:
         return pieces_of_file(path), path.name
     if hasattr(table, "to_pandas"):
         table = table.to_pandas()
-    pandas = import_extra("pandas", extra="pandas", purpose="a study needs pandas")
+    pandas = pandas_for_studies()
     if not isinstance(table, pandas.DataFrame):
         raise InvalidArgumentError(f"the table is a {type(table).__name__}. Give a DataFrame or the path of a file.")
     header = tuple(map(str, table.columns))
@@ -143,7 +143,7 @@ def _wide(piece: Piece, rows: Axis, columns: Axis, pending: Callable[[], IndexVe
 
 def _positions(labels: Any, axis: Axis, first_line: int, faults: Faults) -> IndexVector:
     """Positions of names; each different name is looked up once."""
-    pandas = import_extra("pandas", extra="pandas", purpose="a study needs pandas")
+    pandas = pandas_for_studies()
     codes, different = pandas.factorize(np.asarray(labels) if isinstance(labels, (list, tuple)) else labels)
     found: IndexVector = np.asarray([axis.find(name) for name in different] + [-1], dtype=np.int64)[codes]
     listed = labels if isinstance(labels, (list, tuple)) else np.asarray(labels)
@@ -157,7 +157,7 @@ def _numbers(column: Any, first_line: int, faults: Faults) -> FloatArray:
     """Values as numbers; NaN where there is none."""
     kind = getattr(column, "dtype", None)
     if getattr(kind, "kind", "O") in "iufb":
-        pandas = import_extra("pandas", extra="pandas", purpose="a study needs pandas")
+        pandas = pandas_for_studies()
         values: FloatArray = pandas.Series(column).to_numpy(dtype=np.float64, na_value=np.nan)
         wrong = np.isinf(values)
     else:

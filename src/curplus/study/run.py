@@ -57,7 +57,7 @@ class Run:
             raise InvalidArgumentError(f"tol={tol!r} is no relative error. Give a number between 0 and 1, such as 0.1.")
         self.study, self.function, self.tol, self.on_round = study, function, tol, on_round
         n, m = study.settings.shape
-        self.entry = study._prices.entry
+        self.entry = study._entry_price
         self.total = n * m * self.entry if total is None else total
         self.n_workers = check_count(n_workers, name="n_workers", at_least=1)
         self.n_retries = check_count(n_retries, name="n_retries")
@@ -77,7 +77,8 @@ class Run:
 
     def _ask(self, budget: float) -> bool:
         try:
-            self.study._ask(budget, None, None, None, 0, None, purpose=PURPOSE)
+            horizon = self.total if self.tol is None else None
+            self.study._ask(budget, None, None, None, 0, None, purpose=PURPOSE, horizon=horizon)
         except InvalidArgumentError:  # there is no cell left to buy
             if self.study._storage.summary().n_values + self.study._storage.summary().n_failed == 0:
                 raise

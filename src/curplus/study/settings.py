@@ -6,8 +6,9 @@ from typing import Any
 
 from .._validation import check_count, check_one_noise
 from ..exceptions import FileFormatError, InvalidArgumentError
+from ..observation.plan import amount_of
 from .ledger import check_counted
-from .money import check_costs, in_units
+from .money import check_costs
 from .names import check_axis
 from .storage import Settings
 
@@ -29,7 +30,7 @@ def check_settings(
         shape=(n, m),
         row_names=row_axis.names,
         column_names=column_axis.names,
-        budget=None if budget is None else in_units(budget, shape, is_money=prices is not None),
+        budget=None if budget is None else amount_of(budget, shape, is_money=prices is not None),
         costs=prices,
         noise=check_one_noise(noise),
         rank=None if rank is None else check_count(rank, name="rank", at_least=1),

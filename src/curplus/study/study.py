@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 import getpass
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
-import numpy as np
-
-from .._extras import import_extra
 from .._typing import IndexVector
 from .._validation import check_count
-from ..evaluation import Certificate, certify
+from ..evaluation import Certificate
 from ..exceptions import InvalidArgumentError, StudyError
 from ..factorization import Factorization
-from ..methods import approximate
 from ..observation import Observation
-from .answers import interval_of_entries, mean_table
+from ..observation.plan import amount_of
+from .answers import cells_where, mean_table, prediction_table
 from .checks import check_corrections, check_outliers, digest_of
 from .drafting import Context, check_wishes, draft_of
 from .exchange import export_study, import_study
+from .fitting import Fits
+from .frames import lists_frame, records_frame, worklist_of
 from .ledger import observation_of
 from .making import make_file
-from .money import Prices, in_units
+from .money import as_costs
 from .names import Axis
-from .progress import Status, round_of, status_of
+from .progress import Status, status_of
 from .reading_tables import read_table
 from .receipt import Receipt
 from .report import write_report
@@ -35,23 +34,12 @@ from .run import Run
 from .settings import check_settings, check_stored_settings
 from .sql_read import settings_rows
 from .sqlite import SQLiteStorage
-from .storage import ListInfo, Records, Settings, Storage, moment_of
+from .storage import Line, ListInfo, Records, Settings, Storage
 from .worklist import Worklist
 
 __all__ = ["Study"]
 
 ATTEMPTS = 50  # to keep a list, while others keep theirs
-MOST_PREDICTED = 50_000_000  # lines of a table
-
-
-class Fitted(NamedTuple):
-    """An approximation, and what it knew."""
-
-    last_tell: int
-    last_list: int
-    n_values: int
-    observation: Observation
-    approximation: Factorization
 
 
 class Study:
@@ -85,8 +73,8 @@ class Study:
         n, m = self.settings.shape
         self._rows = Axis.of("row", n, self.settings.row_names)
         self._columns = Axis.of("column", m, self.settings.column_names)
-        self._prices = Prices.of(self.settings.costs, self.settings.shape)
-        self._fitted: Fitted | None = None
+        self._entry_price = float(as_costs(self.settings.costs).entry)
+        self._fits = Fits(storage)
 
     # -- making and opening ---------------------------------------------------------------------------------------
 
@@ -201,15 +189,17 @@ class Study:
         purpose: str,
         *,
         whole: bool = True,
+        horizon: float | None = None,
     ) -> Worklist:
         amount = self._amount(budget)
         self._check_left(amount)
         must = check_wishes(required, self._rows, self._columns, name="required")
         never = check_wishes(forbidden, self._rows, self._columns, name="forbidden")
+        seed = check_count(rng, name="rng")
         about = {"asked_by": who or _user(), "purpose": purpose, "expires_after": _seconds(timeout)}
         for _ in range(ATTEMPTS):
             context = Context(self.settings, self._storage.snapshot(), *self._storage.pending())
-            draft = draft_of(context, amount, must, never, check_count(rng, name="rng"), whole=whole, **about)
+            draft = draft_of(context, amount, must, never, seed, whole=whole, horizon=horizon, **about)
             if draft.is_known.all():
                 raise InvalidArgumentError(
                     f"a budget of {amount:,.6g} buys no cell that is not known, out or forbidden. Give more, or stop."
@@ -251,7 +241,7 @@ class Study:
     def _keep(
         self, records: Records, source: str, digest: str, who: str | None, *, only_pending: bool = False
     ) -> Receipt:
-        price = self._prices.entry
+        price = self._entry_price
         told = self._storage.add_records(
             records, source=source, digest=digest, who=who or _user(), price=price, only_pending=only_pending
         )
@@ -277,23 +267,11 @@ class Study:
 
     def worklists(self) -> Any:
         """All lists as a DataFrame: when and by whom they were asked for, how many cells, how many pending."""
-        columns = [name for name in ListInfo._fields if name != "purpose"]
-        return _pandas().DataFrame(self._storage.lists(), columns=ListInfo._fields)[columns]
+        return lists_frame(self._storage.lists())
 
     def records(self) -> Any:
         """All readings as a DataFrame: number, row, column, value, note, time, what it corrects, who told it, when."""
-        listed = list(self._storage.record_rows())
-        cells = np.asarray([row[1] for row in listed], dtype=np.int64)
-        frame = _pandas().DataFrame(
-            listed,
-            columns=["record", "cell", "value", "note", "time", "corrects", "asked", "told_at", "who", "source"],
-        )
-        frame["told_at"] = _pandas().to_datetime([moment_of(at) for at in frame["told_at"]], utc=True)
-        frame["corrects"] = frame["corrects"].astype("Int64")
-        frame["asked"], frame["value"] = frame["asked"].astype(bool), frame["value"].astype(float)
-        frame.insert(1, "column", self._columns.labels(cells % self._columns.size))
-        frame.insert(1, "row", self._rows.labels(cells // self._columns.size))
-        return frame.drop(columns="cell")
+        return records_frame(self._storage.record_rows(), self._rows, self._columns)
 
     # -- the answer so far ----------------------------------------------------------------------------------------
 
@@ -307,11 +285,12 @@ class Study:
         Parameters
         ----------
         moment : datetime or str
-            Such as ``receipt.moment``, or a text in ISO form; without a time zone it is local time.
+            Such as ``receipt.moment``, a time of :meth:`worklists` or :meth:`records`, or a text in ISO form; without
+            a time zone it is local time.
         """
         try:
-            then = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
-            then = then.astimezone()
+            then: Any = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
+            then = getattr(then, "to_pydatetime", lambda: then)().astimezone()
         except (ValueError, AttributeError, TypeError, OverflowError):
             raise InvalidArgumentError(
                 f"{moment!r} is no moment. Give a datetime, or a text such as '2026-03-01T12:00:00+00:00'."
@@ -320,19 +299,11 @@ class Study:
 
     def fit(self) -> Factorization:
         """The approximation of all that is known (:func:`curplus.approximate`)."""
-        return self._fit().approximation
+        return self._fits.now().approximation
 
     def certify(self, *, level: float = 0.95) -> Certificate:
         """How good the approximation is (:func:`curplus.certify`); :meth:`status` remembers it."""
-        return self._judge(self._fit(), level)
-
-    def _judge(self, fitted: Fitted, level: float) -> Certificate:
-        certificate = certify(fitted.approximation, fitted.observation, level=level)
-        rounds = self._storage.rounds()
-        if not self._storage.is_read_only and (not rounds or rounds[-1].tell != fitted.last_tell):
-            spent = self._storage.summary().spent
-            self._storage.add_round(round_of(certificate, fitted.last_tell, fitted.n_values, spent))
-        return certificate
+        return self._fits.judge(self._fits.now(), level)
 
     def means(self, axis: int = 1, *, level: float = 0.95) -> Any:
         """Mean of every row (axis 1) or column (axis 0) as a DataFrame: name, mean, low, high, n_measured.
@@ -341,7 +312,7 @@ class Study:
         """
         if axis not in (0, 1):
             raise InvalidArgumentError(f"axis={axis!r} is neither 1, for means of rows, nor 0, for means of columns.")
-        fitted = self._fit()
+        fitted = self._fits.now()
         return mean_table(fitted.approximation, fitted.observation, (self._rows, self._columns), axis, level)
 
     def predict(self, rows: Any = None, columns: Any = None, *, level: float = 0.9) -> Any:
@@ -356,17 +327,9 @@ class Study:
         level : float, default 0.9
             Confidence of the intervals.
         """
-        some_rows, some_columns = self._rows.positions_of(rows), self._columns.positions_of(columns)
-        if len(some_rows) * len(some_columns) > MOST_PREDICTED:
-            raise InvalidArgumentError(
-                f"{len(some_rows):,} rows and {len(some_columns):,} columns make more than {MOST_PREDICTED:,} lines. "
-                "Predict some rows at a time."
-            )
-        fitted = self._fit()
-        i, j = np.repeat(some_rows, len(some_columns)), np.tile(some_columns, len(some_rows))
-        values, low, high, measured = interval_of_entries(fitted.approximation, fitted.observation, i, j, level)
-        names = {"row": self._rows.labels(i), "column": self._columns.labels(j)}
-        return _pandas().DataFrame({**names, "value": values, "low": low, "high": high, "measured": measured})
+        cells = cells_where(self._rows.positions_of(rows), self._columns.positions_of(columns))
+        fitted = self._fits.now()
+        return prediction_table(fitted.approximation, fitted.observation, (self._rows, self._columns), cells, level)
 
     def status(self, *, n_next: int | None = None) -> Status:
         """Spent, left, pending, failed, error by round, and when to stop. Nothing is fitted: it costs nothing.
@@ -473,7 +436,7 @@ class Study:
     # -- helpers --------------------------------------------------------------------------------------------------
 
     def _amount(self, budget: float) -> float:
-        return in_units(budget, self.settings.shape, is_money=self.settings.costs is not None)
+        return amount_of(budget, self.settings.shape, is_money=self.settings.costs is not None)
 
     def _check_left(self, amount: float) -> None:
         if self.settings.budget is None:
@@ -486,31 +449,8 @@ class Study:
                 f"{self.settings.budget:,.6g} (spent {summary.spent:,.6g}, pending {summary.pending_price:,.6g})."
             )
 
-    def _worklist(self, info: ListInfo, lines: Any, cells: IndexVector) -> Worklist:
-        m = self._columns.size
-        table = {"row": self._rows.labels(cells // m), "column": self._columns.labels(cells % m)}
-        rows, columns = (
-            {axis.labels([line.position])[0]: line.reason for line in lines if line.axis == k}
-            for k, axis in enumerate((self._rows, self._columns))
-        )
-        return Worklist(info.id, rows, columns, _pandas().DataFrame(table), info.price, info.asked_at, info.expires)
-
-    def _fit(self) -> Fitted:
-        snapshot = self._storage.snapshot()
-        state = snapshot.last_tell, snapshot.last_list
-        if self._fitted is None or self._fitted[:2] != state:
-            observation = observation_of(snapshot, self.settings, self.settings.records)
-            if not any(observation.counts):
-                raise InvalidArgumentError(
-                    "nothing was measured yet, so there is nothing to fit. Tell some values first."
-                )
-            approximation = approximate(observation, self.settings.rank)
-            self._fitted = Fitted(*state, snapshot.n_values, observation, approximation)
-        return self._fitted
-
-
-def _pandas() -> Any:
-    return import_extra("pandas", extra="pandas", purpose="a study needs pandas")
+    def _worklist(self, info: ListInfo, lines: Iterable[Line], cells: IndexVector) -> Worklist:
+        return worklist_of(info, lines, cells, self._rows, self._columns)
 
 
 def _user() -> str:

@@ -19,7 +19,8 @@ from .tables import amount, percent, sentence
 
 if TYPE_CHECKING:
     from ...evaluation import Certificate
-    from ..study import Fitted, Study
+    from ..fitting import Fitted
+    from ..study import Study
 
 __all__ = ["facts_of"]
 
@@ -55,8 +56,8 @@ def facts_of(study: Study, *, axis: int = 1, n_best: int = 5, largest: bool = Tr
 def _fit(study: Study) -> tuple[Fitted | None, Certificate | None, str]:
     """The answer and its error, or why there is none."""
     try:
-        fitted = study._fit()
-        return fitted, study._judge(fitted, LEVEL), ""
+        fitted = study._fits.now()
+        return fitted, study._fits.judge(fitted, LEVEL), ""
     except CURPlusError as error:
         return None, None, sentence(str(error))
 

@@ -10,7 +10,8 @@ from .answer import Means, held_out_of, means_of, merits_of, spectrum_of
 from .tables import MOST_LINES, Cell, Table, amount, counted, number, percent, sentence, table_of
 
 if TYPE_CHECKING:
-    from ..study import Fitted, Study
+    from ..fitting import Fitted
+    from ..study import Study
 
 __all__ = ["answer_part", "held_out_part", "means_part", "picks_part"]
 
