@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from ..._arrays import is_dask_array
 from ..._typing import IndexVector
 from ...factorization import Factorization
 from ...observation import Entries, Observation
@@ -43,7 +44,7 @@ def from_rows_and_columns(
         suggested = RankChoice(answer.rank, "the sampled {axis} have no more independent directions", "columns")
     used = prediction is not plain or skeleton.asked_entries
     start = Start(answer, suggested, skeleton, correction_z, offsets_z, used)
-    if skeleton.is_exact or not _mostly_entries(sample, use, check):
+    if skeleton.is_exact or is_dask_array(sample.values) or not _mostly_entries(sample, use, check):
         return start
     return _better(start, from_values(sample, rank, offsets, use, check), sample.entries.take(check))
 
