@@ -14,7 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..._arrays import array_namespace, harmless_unit, to_numpy
+from ..._arrays import array_namespace, harmless_unit, is_dask_array, to_numpy
 from ..._typing import IndexVector, RandomState
 from ..._validation import random_generator
 from ...exceptions import InvalidArgumentError
@@ -133,6 +133,7 @@ class CrossApproximation:
         """The approximation."""
         _check_not_empty(check_observation(observation))
         _check_offsets(self.offsets)
+        _check_distributed(observation)
         form = check_form(self.form, _lines(observation))
         if not is_nystroem(observation):
             return (
@@ -230,6 +231,18 @@ def _lines(observation: Observation) -> Observation:
 def _check_not_empty(observation: Observation) -> None:
     if not any(observation.counts):
         raise InvalidArgumentError("nothing was observed: no columns, no rows and no entries. Observe some of them.")
+
+
+def _check_distributed(observation: Observation) -> None:
+    """That rows and columns of Dask are both there, as all steps need them that work block by block."""
+    o = observation
+    if not is_dask_array(o.values) or (o.n_rows and o.n_columns and not o.has_gaps and o.symmetry is None):
+        return
+    raise InvalidArgumentError(
+        f"the observation holds Dask arrays: {o.n_columns} columns, {o.n_rows} rows and {o.n_gaps} gaps of a "
+        f"{o.symmetry or 'general'} matrix. approximate works block by block on columns and rows together, without "
+        "gaps, of a matrix without symmetry. Read both, or NumPy arrays: DaskSource(array, distributed=False)."
+    )
 
 
 def _check_offsets(offsets: str | bool) -> None:

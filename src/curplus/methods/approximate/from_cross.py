@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from ..._arrays import is_dask_array
 from ..._typing import IndexVector
 from ...factorization import Factorization
 from ...observation import Observation
@@ -50,7 +51,8 @@ def from_rows_and_columns(
     used = prediction is not plain or skeleton.asked_entries
     chosen = Way(guess=skeleton.guess, exponent=skeleton.exponent, offsets=of_offsets, core=of_core)
     start = Start(answer, suggested, skeleton, used, way=chosen)
-    if way.guess or skeleton.is_exact or not _mostly_entries(sample, use, check):
+    in_blocks = is_dask_array(sample.values)
+    if way.guess or skeleton.is_exact or in_blocks or not _mostly_entries(sample, use, check):
         return start
     starts = [start, from_values(sample, rank, offsets, use, check, way)]
     return starts[best_on(sample.entries.take(check), [x.approximation for x in starts])]

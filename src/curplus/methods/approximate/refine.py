@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._arrays import array_namespace, float64
+from ..._arrays import array_namespace, float64, is_dask_array
 from ..._typing import IndexVector, Vector
 from ...evaluation.residual import Residual
 from ...factorization import Factorization
@@ -37,6 +37,7 @@ class Refinement(NamedTuple):
     approximation: Factorization
     standard_errors: float = math.nan  # by which entries set aside are predicted better; nan if it was not tried
     step: Step | None = None  # what did it; None where nothing was kept
+    why_not: str = "too few entries"  # to try it
 
     @property
     def is_kept(self) -> bool:
@@ -64,6 +65,8 @@ def refined(
     too_few = supported < min(start.rank, 2) or len(check) < FEWEST
     if wanted is False or not start.rank or too_few or begin.is_exact:
         return Refinement(start)
+    if is_dask_array(sample.values):
+        return Refinement(start, why_not="rows and columns are Dask arrays")
     at, weights = sample.entries.take(check), sample.entries.fit_weights[check]
     before = squared_errors(start, at)
     if wanted and step is not None:
