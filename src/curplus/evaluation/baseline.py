@@ -17,7 +17,7 @@ from ..observation import Observation
 from .folds import dealt
 from .residual import zero_at_gaps
 
-__all__ = ["means_at"]
+__all__ = ["left_out_means_at", "means_at"]
 
 SWEEPS = 6
 EXTRA_VALUES = (1.0, 4.0)  # by which effects are shrunk; the better one counts
@@ -33,7 +33,12 @@ class Lines(NamedTuple):
     known: Matrix | None  # (p, q), in its library, 1 where there is a value and 0 in gaps; None without gaps
 
 
-def means_at(observation: Observation, records: IndexVector, held_out: IndexVector) -> FloatArray:
+def means_at(observation: Observation, use: IndexVector, at: IndexVector) -> FloatArray:
+    """What means of rows and columns predict at some records, from the lines and the records ``use``, shape (k,)."""
+    return _better(_guesses(observation, use[observation.outside[use]], at), observation, at)
+
+
+def left_out_means_at(observation: Observation, records: IndexVector, held_out: IndexVector) -> FloatArray:
     """What means of rows and columns predict at some records, from everything else that was read, shape (k,).
 
     Records that are ``held_out`` are left out at once; the others are left out a fifth at a time.
@@ -46,9 +51,18 @@ def means_at(observation: Observation, records: IndexVector, held_out: IndexVect
     for k in np.unique(fold):
         out = fold == k
         use = entries[~np.isin(place[entries], place[records[out]])]
-        for guess, extra in zip(guesses, EXTRA_VALUES, strict=True):
-            guess[out] = _fitted(observation, use, records[out], extra)
-    values = to_numpy(observation.values)[records]
+        guesses[:, out] = _guesses(observation, use, records[out])
+    return _better(guesses, observation, records)
+
+
+def _guesses(observation: Observation, use: IndexVector, at: IndexVector) -> FloatArray:
+    """Means at some records, for each amount of shrinkage."""
+    return np.asarray([_fitted(observation, use, at, extra) for extra in EXTRA_VALUES])
+
+
+def _better(guesses: FloatArray, observation: Observation, at: IndexVector) -> FloatArray:
+    """The better of the guesses, by what was read there."""
+    values = to_numpy(observation.values)[at]
     best: FloatArray = min(guesses, key=lambda guess: float(np.sum((values - guess) ** 2)))
     return best
 
