@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import curplus
-from curplus.evaluation.baseline import means_at
+from curplus.evaluation.baseline import left_out_means_at
 from curplus.evaluation.folds import FOLDS, cross_predictions
 from curplus.factorization import Provenance
 from curplus.observation import SamplePlan, SamplingDesign
@@ -187,7 +187,7 @@ def test_means_find_an_additive_matrix(gaps, n_lines):
     seen = curplus.observe(M, n_columns=n_lines, n_rows=n_lines, n_entries=2400, gaps=gaps, rng=0)
     records = np.flatnonzero(seen.outside)
     for at, held in ((records[::8], records[::8]), (records, NONE)):
-        error = means_at(seen, at, held) - seen.values[at]
+        error = left_out_means_at(seen, at, held) - seen.values[at]
         assert np.sqrt(np.mean(error**2)) < 0.5
 
 

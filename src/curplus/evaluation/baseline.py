@@ -17,7 +17,7 @@ from ..observation import Observation
 from .folds import dealt
 from .residual import zero_at_gaps
 
-__all__ = ["means_at"]
+__all__ = ["left_out_means_at", "means_at"]
 
 SWEEPS = 6
 EXTRA_VALUES = (1.0, 4.0)  # by which effects are shrunk; the better one counts
@@ -33,7 +33,16 @@ class Lines(NamedTuple):
     known: Matrix | None  # (p, q), in its library, 1 where there is a value and 0 in gaps; None without gaps
 
 
-def means_at(observation: Observation, records: IndexVector, held_out: IndexVector) -> FloatArray:
+Sides = tuple[tuple[Lines, ...], tuple[Lines, ...]]  # what tells of the rows, and of the columns
+
+
+def means_at(observation: Observation, use: IndexVector, at: IndexVector) -> FloatArray:
+    """What means of rows and columns predict at some records, from the lines and the records ``use``, shape (k,)."""
+    sides = _lines(observation), _lines(observation.T)
+    return _better(_guesses(observation, sides, use[observation.outside[use]], at), observation, at)
+
+
+def left_out_means_at(observation: Observation, records: IndexVector, held_out: IndexVector) -> FloatArray:
     """What means of rows and columns predict at some records, from everything else that was read, shape (k,).
 
     Records that are ``held_out`` are left out at once; the others are left out a fifth at a time.
@@ -43,27 +52,30 @@ def means_at(observation: Observation, records: IndexVector, held_out: IndexVect
     fold = dealt(place[records], FOLDS, np.random.default_rng(0))
     fold[np.isin(records, held_out)] = FOLDS
     guesses = np.zeros((len(EXTRA_VALUES), len(records)))
-    lines = _lines(observation), _lines(observation.T)
+    sides = _lines(observation), _lines(observation.T)
     for k in np.unique(fold):
         out = fold == k
         use = entries[~np.isin(place[entries], place[records[out]])]
-        for guess, extra in zip(guesses, EXTRA_VALUES, strict=True):
-            guess[out] = _fitted(observation, lines, use, records[out], extra)
-    values = to_numpy(observation.values)[records]
+        guesses[:, out] = _guesses(observation, sides, use, records[out])
+    return _better(guesses, observation, records)
+
+
+def _guesses(observation: Observation, sides: Sides, use: IndexVector, at: IndexVector) -> FloatArray:
+    """Means at some records, for each amount of shrinkage."""
+    return np.asarray([_fitted(observation, sides, use, at, extra) for extra in EXTRA_VALUES])
+
+
+def _better(guesses: FloatArray, observation: Observation, at: IndexVector) -> FloatArray:
+    """The better of the guesses, by what was read there."""
+    values = to_numpy(observation.values)[at]
     best: FloatArray = min(guesses, key=lambda guess: float(np.sum((values - guess) ** 2)))
     return best
 
 
-def _fitted(
-    o: Observation,
-    lines: tuple[tuple[Lines, ...], tuple[Lines, ...]],
-    use: IndexVector,
-    at: IndexVector,
-    extra: float,
-) -> FloatArray:
+def _fitted(o: Observation, sides: Sides, use: IndexVector, at: IndexVector, extra: float) -> FloatArray:
     """Means from the rows, the columns and some entries, at other entries."""
     values, i, j = to_numpy(o.values)[use].astype(np.float64), o.i[use], o.j[use]
-    of_rows, of_columns = lines
+    of_rows, of_columns = sides
     mean = _mean(values, of_rows)
     rows: FloatArray = np.zeros(o.shape[0])
     columns: FloatArray = np.zeros(o.shape[1])

@@ -12,7 +12,7 @@ from .._typing import FloatArray, IndexVector, Vector
 from ..exceptions import InvalidArgumentError
 from ..observation import Observation
 from ..observation.holdout import evidence_outside
-from .baseline import means_at
+from .baseline import left_out_means_at
 from .certificate import CROSS_FITTED, HELD_OUT
 from .effective_sample import check_tails, effective_sample_size, tail_of
 from .estimate import Estimate, no_evidence
@@ -155,7 +155,7 @@ def _error_of_means(residual: Residual, sample: Sample, weights: FloatArray) -> 
     """Mean squared error of row and column means at the same entries."""
     o = residual.observation
     held = sample.records if sample.evidence == HELD_OUT else sample.records[:0]
-    guess = means_at(o.divide(residual.unit), sample.records, held) * residual.unit
+    guess = left_out_means_at(o.divide(residual.unit), sample.records, held) * residual.unit
     return float(np.mean(weights * residual.squares_of(sample.records, guess)))
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..._arrays import to_numpy
 from ..._typing import FloatArray, IndexVector, Vector
+from ...evaluation.baseline import means_at
 from ...evaluation.by_entries import errors_on_lines
 from ...evaluation.certificate import HELD_OUT
 from ...evaluation.effective_sample import Squares, check_tails, effective_sample_size, tail_of
@@ -22,7 +23,6 @@ from ...evaluation.residual import Residual
 from ...factorization import Factorization
 from ...observation import Observation
 from .evidence import FEWEST, KEPT, squared_errors, standard_errors
-from .means import means_at
 from .start import Aside, Start
 
 __all__ = ["Verdict", "judged"]
@@ -49,8 +49,7 @@ def judged(
     against_zero, against_means = standard_errors(squared_errors(None, aside.entries), now, weights), math.nan
     doubt = _doubt(now * weights, weights, None if start.aside else Residual(answer, sample))
     if against_zero > KEPT and not doubt:
-        cross = None if start.skeleton is None else start.skeleton.cross
-        means = means_at(sample, use, held_out, cross) if aside.means is None else aside.means
+        means = means_at(sample, use, held_out) if aside.means is None else aside.means
         against_means = standard_errors((to_numpy(aside.entries.values) - means) ** 2, now, weights)
     return Verdict(against_zero, against_means, _sentence(against_zero, against_means, doubt, len(aside.entries)))
 
