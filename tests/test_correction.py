@@ -24,7 +24,8 @@ def dense(prediction):
 
 
 def correct(seen, prediction, use, check):
-    return corrected(seen, prediction, errors_at(seen, prediction, use, check), cross_of(seen))
+    better, gain = corrected(seen, prediction, errors_at(seen, prediction, use, check), cross_of(seen))
+    return better, gain.standard_errors
 
 
 def add_offsets(seen, prediction, use, check):
@@ -34,7 +35,7 @@ def add_offsets(seen, prediction, use, check):
     again = errors_at(seen, better, use, check)
     assert np.allclose(errors.fit.values, again.fit.values)
     assert np.allclose(errors.aside.values, again.aside.values)
-    return better, gain
+    return better, gain.standard_errors
 
 
 def test_a_wrong_prediction_of_a_low_rank_matrix_is_mended(low_rank):

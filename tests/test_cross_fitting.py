@@ -94,17 +94,43 @@ def test_a_refit_keeps_the_choices_that_were_made():
     assert not dataclasses.replace(method, refine=False).fit(seen).report.refined
 
 
+@pytest.mark.parametrize(
+    ("counts", "kept"),
+    [
+        ((0, 0, 4000), ["model", "n_thresholds"]),
+        ((5, 5, 4000), ["guess", "exponent", "offsets", "core", "step"]),
+        ((8, 0, 3000), ["model"]),
+    ],
+)
+def test_a_refit_chooses_nothing_again_and_fits_everything_again(counts, kept):
+    seen = curplus.observe(noisy(), **dict(zip(("n_columns", "n_rows", "n_entries"), counts, strict=True)), rng=0)
+    approx = curplus.approximate(seen, 2)
+    method = approx.provenance.method
+    assert [name for name, value in method.way._asdict().items() if value not in ("", None)] == kept
+    some = seen.subset(entries=np.arange(0, seen.n_entries, 2), design=seen.design)
+    refit = method.fit(some)
+    assert refit.provenance.method.way == method.way
+    assert np.linalg.norm(refit.to_array() - approx.to_array()) > 0.01 * np.linalg.norm(approx.to_array())
+
+
+def test_the_same_choices_and_the_same_entries_make_the_same_approximation():
+    for counts in ((0, 0, 4000), (5, 5, 4000), (8, 0, 3000), (0, 8, 3000)):
+        seen = curplus.observe(noisy(), **dict(zip(("n_columns", "n_rows", "n_entries"), counts, strict=True)), rng=0)
+        approx = curplus.approximate(seen, 2)
+        np.testing.assert_allclose(approx.provenance.method.fit(seen).to_array(), approx.to_array(), atol=1e-9)
+
+
 def test_an_acquired_observation_is_judged_as_a_uniform_one():
     M = noisy((120, 100))
     M[:3] *= 30  # rows that are chosen because they are large
     given = covered = 0
-    for seed in range(6):
-        seen = curplus.acquire(M, n_columns=8, n_rows=8, n_entries=1500, rng=seed)
+    for seed in range(18):
+        seen = curplus.acquire(M, n_columns=8, n_rows=8, n_entries=2000, rng=seed)
         approx = curplus.cur_plus(seen, 2)
         interval = curplus.certify(approx, seen).interval
         given += interval is not None
         covered += interval is not None and interval[0] <= np.linalg.norm(M - approx.to_array()) <= interval[1]
-    assert given >= 4
+    assert given >= 17
     assert covered >= given - 1
 
 

@@ -41,26 +41,26 @@ def inside(found, M):
 @pytest.mark.parametrize("level", [0.8, 0.9])
 def test_intervals_cover_as_often_as_they_say(level):
     shares = []
-    for seed in range(effort(2, 8)):
+    for seed in range(effort(4, 8)):
         M = matrix(seed=seed)
         found = intervals_of(curplus.observe(M, n_columns=2, n_rows=2, n_entries=1500, rng=seed), level=level)
         shares.append(inside(found, M)[~found.is_measured].mean())
-    assert level - 0.04 < np.mean(shares) < level + 0.05
+    assert level - 0.02 < np.mean(shares) < level + 0.03
 
 
 def test_intervals_cover_where_entries_had_unequal_chances():
     shares = []
-    for seed in range(effort(2, 8)):
+    for seed in range(effort(4, 8)):
         M, how = matrix(seed=seed), ProductLeverage(uniform_share=0.3)
         seen = curplus.acquire(M, n_columns=5, n_rows=5, n_entries=1500, entry_strategy=how, rng=seed)
         found = intervals_of(seen)
         shares.append(inside(found, M)[~found.is_measured].mean())
-    assert 0.87 < np.mean(shares) < 0.95
+    assert 0.88 < np.mean(shares) < 0.93
 
 
 def test_every_row_and_column_is_covered_about_as_well():
     shares = []
-    for seed in range(effort(2, 6)):
+    for seed in range(effort(4, 6)):
         M = matrix(100, 80, seed=seed)
         found = intervals_of(curplus.observe(M, n_columns=0, n_rows=0, n_entries=4000, rng=seed))
         shares.append(np.where(found.is_measured, np.nan, inside(found, M)).reshape(100, 80))

@@ -8,6 +8,7 @@ from curplus.methods.approximate.assemble import leading_part, mean_of
 from curplus.methods.approximate.factors import Factors
 from curplus.methods.approximate.fill_lines import filled_lines
 from curplus.methods.approximate.known_table import known_table
+from curplus.methods.approximate.offsets import additive_model
 from curplus.methods.approximate.posterior import posterior_mean
 from curplus.methods.approximate.rank_evidence import predictive_rank, rank_for_entries
 from curplus.observation import Entries, Observation
@@ -240,3 +241,16 @@ def test_every_kind_of_sample_can_be_approximated_with_and_without_offsets(panel
     approx = curplus.approximate(seen, offsets=offsets)
     assert relative(approx, panel) < 0.45
     assert relative(curplus.approximate(seen, 3, offsets=offsets), panel) < 0.5
+
+
+def test_entries_that_have_chosen_are_fitted_too(rng):
+    """Offsets and noise: the answer is the additive model of all entries, and none of them is missed."""
+    M = rng.standard_normal((60, 1)) + rng.standard_normal((1, 50)) + rng.standard_normal((60, 50))
+    seen = curplus.observe(M, n_columns=0, n_rows=0, n_entries=1100, rng=0)
+    approx = curplus.approximate(seen)
+    model = additive_model(Entries(M.shape, seen.i, seen.j, seen.values, weights=np.ones(1100)))
+    additive = model.constant + model.rows[:, None] + model.columns
+    assert np.linalg.norm(M - approx.to_array()) < 1.002 * np.linalg.norm(M - additive)
+    assert approx.report.fitted_again == 1100
+    assert len(approx.held_out) == 0
+    assert curplus.certify(approx, seen).evidence == "cross-fitted entries"

@@ -66,43 +66,51 @@ def test_the_estimate_of_a_row_is_what_a_dense_computation_says():
             assert rows.mean[i] == pytest.approx(sum(sums) / n_held / free[i].sum())
 
 
-def test_no_entry_is_predicted_by_a_fit_that_had_it():
+@pytest.mark.parametrize("counts", [(0, 0, 400), (2, 2, 400), (4, 4, 700), (3, 0, 500)])
+def test_no_entry_is_predicted_by_a_fit_that_had_it(counts):
     M = matrix(40, 30)
-    seen = entries_of(M, 400, n_columns=2, n_rows=2)
-    found = cross_fit(curplus.approximate(seen, 2), seen)
-    t = int(found.counted[7])
-    values = np.array(seen.values)
-    values[t] += 100.0
-    k = found.fold[t]
-    other = cross_fit(curplus.approximate(replace(seen, values=values), 2), replace(seen, values=values))
-    at = (seen.i[[t]], seen.j[[t]])
-    assert other.fits[k].entries(*at) == pytest.approx(found.fits[k].entries(*at))
-    assert other.residuals[7] == pytest.approx(found.residuals[7] + 100.0)
+    seen = curplus.observe(M, **dict(zip(("n_columns", "n_rows", "n_entries"), counts, strict=True)), rng=0)
+    approx = curplus.approximate(seen, 2)
+    found = cross_fit(approx, seen)
+    for place in (7, 70):
+        t = int(found.counted[place])
+        values = np.array(seen.values)
+        values[t] += 100.0
+        other = cross_fit(approx, replace(seen, values=values))  # the choices that were made are kept
+        at, k = (seen.i[[t]], seen.j[[t]]), found.fold[t]
+        assert other.fits[k].entries(*at) == pytest.approx(found.fits[k].entries(*at))
+        assert other.residuals[place] == pytest.approx(found.residuals[place] + 100.0)
+
+
+@pytest.fixture(scope="module")
+def several():
+    """Matrices, what was seen of each, and approximations."""
+    samples = [(M := matrix(seed=seed), entries_of(M, 1200, rng=seed)) for seed in range(6)]
+    return [(M, seen, curplus.approximate(seen, 2)) for M, seen in samples]
 
 
 @pytest.mark.parametrize("axis", [1, 0])
-def test_intervals_cover_as_often_as_they_say(axis):
+def test_intervals_cover_as_often_as_they_say(several, axis):
     inside = []
-    for seed in range(effort(2, 6)):
-        M = matrix(seed=seed)
-        inside.append(covered(means_of(entries_of(M, 1200, rng=seed), axis=axis), M.mean(axis=axis)).mean())
+    for M, seen, approx in several:
+        inside.append(covered(curplus.estimate_means(approx, seen, axis=axis), M.mean(axis=axis)).mean())
     assert 0.9 < np.mean(inside) < 0.985
 
 
 def test_intervals_cover_where_rows_and_columns_were_chosen_adaptively():
     inside, joint = [], []
-    for seed in range(effort(2, 8)):
+    for seed in range(6):
         M = matrix(seed=seed)
         means = means_of(curplus.acquire(M, n_columns=6, n_rows=6, n_entries=900, rng=seed))
         inside.append(covered(means, M.mean(axis=1))[~means.is_exact].mean())
         joint.append(np.all((means.joint_low <= M.mean(axis=1) + 1e-9) & (M.mean(axis=1) - 1e-9 <= means.joint_high)))
     assert 0.9 < np.mean(inside) < 0.99
-    assert sum(joint) >= len(joint) - 1
+    assert sum(joint) >= 5
 
 
 def test_intervals_cover_where_entries_had_unequal_chances():
     inside = []
-    for seed in range(effort(2, 8)):
+    for seed in range(6):
         M, how = matrix(seed=seed), ProductLeverage(uniform_share=0.5)
         seen = curplus.acquire(M, n_columns=6, n_rows=6, n_entries=1200, entry_strategy=how, rng=seed)
         means = means_of(seen)
@@ -113,7 +121,7 @@ def test_intervals_cover_where_entries_had_unequal_chances():
 @pytest.mark.parametrize("per_row", [1, 2.5])
 def test_rows_of_few_entries_or_none_get_intervals_that_cover(per_row):
     inside, none = [], 0
-    for seed in range(effort(2, 6)):
+    for seed in range(effort(4, 6)):
         rng = np.random.default_rng(seed)
         M = rng.standard_normal((300, 50)) + 2 * rng.standard_normal((300, 1)) + rng.standard_normal((1, 50))
         means = means_of(entries_of(M, int(300 * per_row), rng=seed))
@@ -172,13 +180,13 @@ def test_a_matrix_that_was_read_whole_is_known():
 
 def test_the_total_lies_in_its_interval_even_where_large_rows_have_large_errors():
     inside = 0
-    for seed in range(effort(2, 8)):
+    for seed in range(8):
         rng = np.random.default_rng(seed)
         rates = np.exp(0.5 * rng.standard_normal((80, 1))) @ np.exp(0.5 * rng.standard_normal((1, 60)))
         M = rng.poisson(rates).astype(float)
         low, high = means_of(entries_of(M, 1200, rng=seed)).total_interval
         inside += low <= M.sum() <= high
-    assert inside >= effort(2, 8) - 1
+    assert inside >= 7
 
 
 def test_columns_are_the_rows_of_the_transposed_matrix(some):
@@ -259,8 +267,10 @@ def test_entries_that_took_part_in_choosing_are_no_evidence():
 
 
 def test_without_a_method_the_entries_that_the_fit_did_not_use_are_the_evidence(some):
-    M, seen, _ = some
+    M, _, _ = some
+    seen = entries_of(M, 2600, n_columns=3, n_rows=3)
     approx = curplus.approximate(seen, 2)
+    assert len(approx.held_out) > 100
     bare = replace(approx, provenance=Provenance(held_out=approx.held_out))
     means = curplus.estimate_means(bare, seen)
     assert means.n_entries.sum() == len(approx.held_out)

@@ -7,6 +7,8 @@ import curplus
 from curplus.methods.approximate.cross import cross_of
 from curplus.methods.approximate.first_guess import offset_guess, sum_coefficient, sum_guess, zero_guess
 from curplus.methods.approximate.leave_out import RIDGES, LeftOut, most_cautious, svd_of
+from curplus.methods.approximate.line_weights import line_weights
+from curplus.methods.approximate.ridge import ridge_for
 from curplus.methods.approximate.skeleton import ridge_skeleton
 from tests.strategies import observed
 
@@ -153,6 +155,54 @@ def test_rows_and_columns_are_split_into_a_first_guess_and_deviations(rng, make)
     np.testing.assert_allclose(first.rows @ R, seen.rows - guess[seen.row_index], atol=1e-10)
     np.testing.assert_allclose(first.intersection(cross), (C @ first.columns)[seen.row_index], atol=1e-10)
     np.testing.assert_allclose(first.T.intersection(cross.T), first.intersection(cross).T, atol=1e-10)
+
+
+def uneven_rows(rng, shape=(300, 200)):
+    """Rank 5, and a tenth of the rows noise of more than twice its size; and which."""
+    M = rng.standard_normal((shape[0], 5)) @ rng.standard_normal((5, shape[1]))
+    noisy = rng.choice(shape[0], shape[0] // 10, replace=False)
+    M[noisy] = 5 * rng.standard_normal((len(noisy), shape[1]))
+    return M, noisy
+
+
+@pytest.mark.parametrize("make", [zero_guess, sum_guess, offset_guess])
+def test_weighted_rows_are_left_out_as_in_weighted_least_squares(rng, make):
+    M, _ = uneven_rows(rng, (60, 50))
+    seen = curplus.observe(M, n_columns=8, n_rows=15, n_entries=0, rng=0)
+    cross = cross_of(seen)
+    weights = line_weights(cross, 5, 0.5)
+    guess = make(cross).weighted(weights)
+    choice = ridge_for(guess, cross, svd_of(cross.W), 8, False, None)  # only the rows can be left out
+    R = np.vstack([seen.rows, np.ones(50)])
+    W, Y = guess.intersection(cross), np.delete(guess.rows @ R, seen.column_index, axis=1)
+    own = make(cross).own_rows
+    ridge = choice.ridge * np.linalg.norm(W, 2) ** 2
+    share = np.eye(15) - W @ np.linalg.solve(W.T @ W + ridge * np.eye(8), W.T)
+    errors = share @ Y / (np.diagonal(share) - own)[:, None] / weights.rows[:, None]
+    total = np.sum(np.delete(seen.rows, seen.column_index, axis=1) ** 2)
+    assert choice.left_out == pytest.approx(np.sum(errors**2) / total, rel=1e-6)
+
+
+def test_lines_count_less_the_more_of_them_is_unexplained(rng):
+    M, noisy = uneven_rows(rng)
+    seen = curplus.observe(M, n_columns=20, n_rows=100, n_entries=0, rng=0)
+    weights = line_weights(cross_of(seen), 5, 0.5)
+    is_noisy = np.isin(seen.row_index, noisy)
+    assert weights.rows[is_noisy].max() < 0.5 * weights.rows[~is_noisy].min()
+    np.testing.assert_array_equal(line_weights(cross_of(seen).T, 5, 0.5).columns, weights.rows)
+    np.testing.assert_array_equal(line_weights(cross_of(seen), 20, 0.5).rows, np.ones(100))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_chosen_rows_of_noise_do_not_mislead(seed):
+    M, noisy = uneven_rows(np.random.default_rng(seed))
+    good = np.setdiff1d(np.arange(300), noisy)[:6]
+    plan = curplus.observation.uniform_plan(M.shape, n_columns=15, n_rows=1, n_entries=500, rng=seed)
+    with_noise, without = (
+        observed(M, plan._replace(row_index=rows)) for rows in (np.concatenate([good, noisy[:9]]), good)
+    )
+    error, least = (np.linalg.norm(M - curplus.approximate(x, 5).to_array()) for x in (with_noise, without))
+    assert error < 1.1 * least
 
 
 def test_offsets_are_shrunk_as_a_random_effect_would_be(rng):

@@ -17,12 +17,26 @@ from array_api_compat import (
     is_torch_array,
 )
 
+from ._dask import (
+    by_block,
+    dask_inner_products,
+    gathered,
+    is_dask_array,
+    kept,
+    merged,
+    one_block,
+    parts_taken,
+    put_values,
+    range_of,
+    tall,
+)
 from ._typing import Array, FloatArray, IndexVector, Matrix, Namespace, Vector
 from .exceptions import InvalidArgumentError
 
 __all__ = [
     "array_namespace",
     "blocks",
+    "by_block",
     "column_products",
     "concatenate",
     "device",
@@ -31,8 +45,12 @@ __all__ = [
     "harmless_unit",
     "host_array",
     "index_table",
+    "inner_products",
     "is_array_api_obj",
+    "is_dask_array",
     "is_numpy_array",
+    "keep",
+    "keep_tall",
     "largest",
     "largest_known",
     "numerical_rank",
@@ -126,6 +144,22 @@ def host_array(values: Any, *, name: str) -> np.ndarray[Any, Any]:
         raise InvalidArgumentError(f"{name} cannot be made an array ({error}). Give rows of equal length.") from error
 
 
+def keep(*arrays: Array) -> Any:
+    """The same arrays; those of Dask, which are recipes, are computed together, once, where their blocks are."""
+    same = kept(*arrays) if any(map(is_dask_array, arrays)) else arrays
+    return same if len(arrays) > 1 else same[0]
+
+
+def keep_tall(x: Matrix, *, axis: int) -> Matrix:
+    """The same for a matrix whose side ``axis`` is long: one of Dask is cut along that side only."""
+    return keep(tall(x, axis=axis)) if is_dask_array(x) else x
+
+
+def inner_products(x: Matrix) -> Matrix:
+    """The small matrix ``x.T @ x``, in the library of ``x``; that of a Dask array in float64 on the host."""
+    return dask_inner_products(x) if is_dask_array(x) else x.T @ x
+
+
 def blocks(size: int, width: int, *, most: int = 2**22) -> Iterator[slice]:
     """Slices of ``range(size)`` such that ``width`` numbers for each position make at most ``most`` at a time."""
     step = max(1, most // max(width, 1))
@@ -135,6 +169,8 @@ def blocks(size: int, width: int, *, most: int = 2**22) -> Iterator[slice]:
 
 def take(x: Array, index: IndexVector, *, axis: int) -> Array:
     """Slices of ``x`` at the host positions ``index``."""
+    if is_dask_array(x):
+        return parts_taken(x, np.asarray(index), axis=axis)
     return array_namespace(x).take(x, to_device(index, x), axis=axis)
 
 
@@ -163,13 +199,18 @@ def _runs_of_products(x: Matrix, a: IndexVector, b: IndexVector) -> Matrix:
 def gather(x: Matrix, i: IndexVector, j: IndexVector) -> Vector:
     """Values ``x[i[t], j[t]]``."""
     i, j = np.asarray(i), np.asarray(j)
+    if is_dask_array(x):
+        return gathered(x, i, j)
     return x[i, j] if is_numpy_array(x) else x[to_device(i, x), to_device(j, x)]
 
 
 def put(x: Array, where: tuple[IndexVector, ...], values: FloatArray) -> Array:
     """A copy of ``x`` with the host ``values`` at the host positions ``where``, one array of them for each axis."""
     xp = array_namespace(x)
-    new = to_device(values.astype(np.float32 if rounding_unit(x) > 1e-10 else np.float64), x)
+    values = values.astype(np.float32 if rounding_unit(x) > 1e-10 else np.float64)
+    if is_dask_array(x):
+        return put_values(x, where, values)
+    new = to_device(values, x)
     if is_numpy_array(x) or is_torch_array(x) or is_cupy_namespace(xp):
         copy = xp.asarray(x, copy=True)
         copy[tuple(to_device(index, x) for index in where)] = new
@@ -183,6 +224,8 @@ def put_rows(x: Matrix, index: IndexVector, rows: Matrix) -> Matrix:
     """``x`` with other rows at the host positions ``index``: written into it where its library can do that."""
     xp = array_namespace(x)
     rows = xp.astype(rows, x.dtype, copy=False)
+    if is_dask_array(x):
+        return put_values(x, (index,), to_numpy(rows))
     if is_numpy_array(x) or is_torch_array(x) or is_cupy_namespace(xp):
         x[to_device(index, x)] = rows
         return x
@@ -209,11 +252,14 @@ def concatenate(first: Array, second: Array, *, axis: int = 0) -> Array:
         raise InvalidArgumentError(
             f"arrays of different libraries cannot be joined ({kinds}). Convert one of them to the other's."
         ) from None
-    return xp.concat([first, second], axis=axis)
+    joint = xp.concat([first, second], axis=axis)
+    return merged(joint, axis=axis) if is_dask_array(joint) else joint
 
 
 def to_device(x: Any, like: Array) -> Array:
     """Host array ``x`` in the library and on the device of ``like``."""
+    if is_dask_array(like):
+        return x if is_dask_array(x) else one_block(x, like)
     if is_torch_array(like):
         x = np.require(x, requirements=["C", "W"])  # PyTorch takes neither read-only arrays nor negative strides
     return array_namespace(like).asarray(x, device=device(like))
@@ -232,13 +278,15 @@ def largest(x: Array) -> float:
     if math.prod(x.shape) == 0:
         return 0.0
     xp = array_namespace(x)
-    low, high = float(xp.min(x)), float(xp.max(x))
+    low, high = range_of(x) if is_dask_array(x) else (float(xp.min(x)), float(xp.max(x)))
     return math.nan if math.isnan(low) or math.isnan(high) else max(-low, high)
 
 
 def largest_known(x: Array) -> float:
     """Largest magnitude in ``x`` where it is not NaN, a block at a time; inf if there is one, 0 if all is NaN."""
     xp = array_namespace(x)
+    if is_dask_array(x):
+        return largest(xp.where(xp.isnan(x), xp.zeros_like(x), x))
     found = 0.0
     for part in blocks(x.shape[0], math.prod(x.shape[1:]), most=2**19):
         block = x[part, ...]

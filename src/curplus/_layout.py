@@ -14,10 +14,12 @@ SHARED = (
     "_typing",
     "_extras",
     "_registry",
+    "_dask",
     "_arrays",
     "_validation",
     "_replacing",
     "_files",
+    "_stores",
 )
 
 #: A subpackage may import only from those before it, and from the modules that serve them all.

@@ -45,10 +45,11 @@ class Adaptive:
     long as there is such a candidate, and fills the round when those taken span all that is known.
 
     **What has not been met.** A candidate that is zero in all that was read cannot be judged by that. Half of the
-    entries are therefore read before the choice begins. The mean square of those that lie in such candidates is what a
-    blind draw among them is expected to bring: a candidate that would be chosen although its residual is smaller gives
-    its place to such a draw (half of a round at most). An entry that the rows and columns read so far leave unexplained
-    adds to the residual of its row and column, which is how a small block that nothing has touched is found.
+    entries are therefore read before the choice begins. The mean square of those that lie in such candidates, and of
+    one more as large as the others are, is what a blind draw among them is expected to bring: a candidate that would be
+    chosen although its residual is smaller gives its place to such a draw (half of a round at most). An entry that the
+    rows and columns read so far leave unexplained adds to the residual of its row and column, which is how a small
+    block that nothing has touched is found.
 
     **What size tells.** Rows that are large in the sampled columns are often large elsewhere, as in text; or they are
     merely near those columns, as in a kernel. What the rows read so far leave unexplained of each other, against their
@@ -101,7 +102,9 @@ def _expected(candidates: Candidates) -> Expected:
     norms = to_numpy(squared_norms(candidates.sample))
     untouched = are_untouched(candidates)
     touched = np.isin(np.arange(size), candidates.available) & ~untouched
-    of_untouched, of_touched = d * _mean_square(candidates, untouched), d * _mean_square(candidates, touched)
+    size_of_touched = float(np.mean(norms[touched])) / d if np.any(touched) else 0.0
+    of_untouched = d * _mean_square(candidates, untouched, prior=size_of_touched)
+    of_touched = d * _mean_square(candidates, touched)
     squares = norms ** _power_of_size(candidates)
     if of_untouched > 0 and of_touched > 0:
         squares = np.where(untouched, of_untouched, squares * (of_touched / np.mean(squares[touched])))
@@ -109,10 +112,15 @@ def _expected(candidates: Candidates) -> Expected:
     return Expected(squares, surprise, untouched, of_untouched)
 
 
-def _mean_square(candidates: Candidates, among: NDArray[np.bool_]) -> float:
-    """Mean square of what is left of the entries in some of the candidates; 0 if there are too few."""
+def _mean_square(candidates: Candidates, among: NDArray[np.bool_], *, prior: float = 0.0) -> float:
+    """Mean square of what is left of the entries in some of the candidates; 0 if there are too few.
+
+    A ``prior`` counts as one entry more: that none of a few entries is large does not say that none would be.
+    """
     squares = candidates.entry_squares[among[candidates.entry_index]]
-    return float(np.mean(squares)) if len(squares) >= FEWEST_ENTRIES else 0.0
+    if len(squares) < FEWEST_ENTRIES:
+        return 0.0
+    return (float(np.sum(squares)) + prior) / (len(squares) + (prior > 0))
 
 
 def _power_of_size(candidates: Candidates) -> float:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from .._arrays import array_namespace, small_svd, take, to_device
+from .._arrays import array_namespace, keep, small_svd, take, to_device
 from .._typing import FloatArray, IndexVector, Matrix, Vector
 from .scores import dense, squared_norms
 
@@ -53,7 +53,7 @@ class ResidualColumns:
     ) -> None:
         none = np.empty(0, dtype=np.int64)
         taken, excluded = none if taken is None else taken, none if excluded is None else excluded
-        norms = squared_norms(sample)
+        sample, norms = keep(sample, squared_norms(sample))
         self._xp, self._sample = array_namespace(norms), sample
         self._basis = _range_of(sample[:, taken] if scipy.sparse.issparse(sample) else take(sample, taken, axis=1))
         self.residual_norms: Vector = norms - squared_norms(self._basis.T @ sample)
@@ -86,6 +86,7 @@ class ResidualColumns:
             gram = gram - self._basis @ (self._basis.T @ gram)
             self._gram = gram - (gram @ self._basis) @ self._basis.T
             self._captured = xp.sum((self._gram @ self._sample) * dense(self._sample), axis=0)
+            self._gram, self._captured = keep(self._gram, self._captured)
         selectable = self.selectable
         count = int(xp.count_nonzero(selectable))
         if not count:
@@ -128,6 +129,8 @@ class ResidualColumns:
             self._gram = self._gram - step - step.T + weight * (q[:, None] * q[None, :])
         self._basis = xp.concat([self._basis, q[:, None]], axis=1)
         self._free[j] = False
+        state = self.residual_norms, self._captured, self._gram, self._basis, self._free
+        self.residual_norms, self._captured, self._gram, self._basis, self._free = keep(*state)
 
 
 def _range_of(sample: Any) -> Matrix:

@@ -14,6 +14,7 @@ import numpy as np
 from .._arrays import array_namespace, float64, to_device, to_numpy
 from .._typing import FloatArray, IndexVector, Matrix
 from ..observation import Observation
+from .folds import dealt
 from .residual import zero_at_gaps
 
 __all__ = ["means_at"]
@@ -39,23 +40,30 @@ def means_at(observation: Observation, records: IndexVector, held_out: IndexVect
     """
     entries = np.flatnonzero(observation.outside)
     place = observation.entries.flat_index
-    fold = np.random.default_rng(0).permutation(len(records)) % FOLDS
+    fold = dealt(place[records], FOLDS, np.random.default_rng(0))
     fold[np.isin(records, held_out)] = FOLDS
     guesses = np.zeros((len(EXTRA_VALUES), len(records)))
+    lines = _lines(observation), _lines(observation.T)
     for k in np.unique(fold):
         out = fold == k
         use = entries[~np.isin(place[entries], place[records[out]])]
         for guess, extra in zip(guesses, EXTRA_VALUES, strict=True):
-            guess[out] = _fitted(observation, use, records[out], extra)
+            guess[out] = _fitted(observation, lines, use, records[out], extra)
     values = to_numpy(observation.values)[records]
     best: FloatArray = min(guesses, key=lambda guess: float(np.sum((values - guess) ** 2)))
     return best
 
 
-def _fitted(o: Observation, use: IndexVector, at: IndexVector, extra: float) -> FloatArray:
+def _fitted(
+    o: Observation,
+    lines: tuple[tuple[Lines, ...], tuple[Lines, ...]],
+    use: IndexVector,
+    at: IndexVector,
+    extra: float,
+) -> FloatArray:
     """Means from the rows, the columns and some entries, at other entries."""
     values, i, j = to_numpy(o.values)[use].astype(np.float64), o.i[use], o.j[use]
-    of_rows, of_columns = _lines(o), _lines(o.T)
+    of_rows, of_columns = lines
     mean = _mean(values, of_rows)
     rows: FloatArray = np.zeros(o.shape[0])
     columns: FloatArray = np.zeros(o.shape[1])

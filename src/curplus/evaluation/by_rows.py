@@ -14,7 +14,7 @@ from ..observation import Observation
 from .certificate import LEFT_OUT
 from .effective_sample import check_tails, tail_of
 from .estimate import Estimate, no_evidence
-from .residual import Residual, spectral_norm, zero_at_gaps
+from .residual import Residual, listed, spectral_norm, zero_at_gaps
 
 __all__ = ["by_rows"]
 
@@ -48,8 +48,7 @@ def by_rows(residual: Residual) -> Estimate:
     share = 1.0 if known is None else float(xp.mean(float64(known)))  # of these rows that is known
     squares = to_numpy(xp.sum(errors**2, axis=1)) / share
     n_rows_of_rest = residual.n_rest / errors.shape[1]  # as if it were whole rows
-    listed = xp.reshape(errors**2, (-1,)) if known is None else errors[known] ** 2
-    tail = tail_of(listed, residual.column_squares)
+    tail = tail_of(listed(errors, known) ** 2, residual.column_squares)
     by_row = residual.unread_row_squares * (errors.shape[1] / observation.n_columns)
     raw, _ = check_tails(squares, {"sampled columns": by_row}, LEFT_OUT, count=len(squares), tail=tail)
     by_row = _without_chance(residual, by_row, errors.shape[1])
@@ -77,7 +76,7 @@ def _without_chance(residual: Residual, by_row: Vector, width: int) -> Vector:
     o, xp = residual.observation, array_namespace(by_row)
     if o.known_columns is not None or o.n_columns < 2 or by_row.shape[0] < 2:
         return by_row
-    squares = residual.column_errors[residual.unread_row] ** 2
+    squares = residual.unread(residual.column_errors) ** 2
     within = xp.sum((squares - xp.mean(squares, axis=1, keepdims=True)) ** 2, axis=1) / (o.n_columns - 1)
     chance = float(xp.mean(within)) * width**2 / o.n_columns * max(1 - o.n_columns / width, 0.0)
     mean = float(xp.mean(by_row))

@@ -58,9 +58,10 @@ def certify(approximation: Factorization, observation: Observation, *, level: fl
     -----
     Entries come first: they must have been drawn uniformly, or with known ``probabilities``, and those that took part
     in choosing what was read (``Observation.evidence``) do not count. If fewer than 2,000 of them were held out, and
-    there are at most 20,000 in all, every one of them is held out once: the method of the approximation, its rank and
-    refinement kept, is fitted ten times to nine tenths of them. This costs ten fits. A refit has fewer entries, so it
-    errs a little more: by a third of the mean square by which refits and approximation differ, give or take as much.
+    there are at most 20,000 in all, every one of them is held out once: the method of the approximation, its choices
+    kept (rank, model, refinement), is fitted ten times to nine tenths of them. Factors, cores and offsets are fitted
+    anew. This costs as much as one to ten fits. A refit has fewer entries, so it errs a little more: by a third of the
+    mean square by which refits and approximation differ, give or take as much.
     Otherwise, for rows drawn uniformly, tenths of the rows are left out in the same way.
 
     For a PSD matrix (``observation.symmetry``) whose diagonal is known, approximated from its columns, there is nothing

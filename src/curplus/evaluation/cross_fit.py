@@ -20,6 +20,7 @@ from .._validation import check_level
 from ..exceptions import InvalidArgumentError
 from ..factorization import Factorization
 from ..observation import Observation
+from .folds import dealt, refits
 from .residual import Residual
 
 __all__ = ["FEWEST", "CrossFit", "check_arguments", "cross_fit", "errors_at", "one_noise", "table_as_entries"]
@@ -82,15 +83,10 @@ def cross_fit(approximation: Factorization, observation: Observation, *, folds: 
     reason = "how it was made is not known" if method is None else "it was made from the whole matrix"
     if method is not None and not method.sees_whole_matrix:
         try:
-            return CrossFit(sample, _fits(method, sample, fold, folds), fold, counted)
+            return CrossFit(sample, tuple(refits(method, sample, fold, folds)), fold, counted)
         except InvalidArgumentError as error:
             reason = f"without a fifth of its entries {error}"
     return _by_own_entries(approximation, observation, f"the approximation cannot be made again ({reason})")
-
-
-def _fits(method: Any, sample: Observation, fold: IndexVector, folds: int) -> tuple[Factorization, ...]:
-    design = sample.design
-    return tuple(method.fit(sample.subset(entries=fold != k, design=design)) for k in range(folds))
 
 
 def _by_own_entries(approximation: Factorization, observation: Observation, why: str) -> CrossFit:
@@ -115,14 +111,9 @@ def _drawn_folds(sample: Observation, folds: int) -> IndexVector:
     Records of one position stay together where each position is drawn once. Independent draws may meet a position
     again, and what is known of it from the other draws is then part of what is predicted.
     """
+    place = sample.entries.flat_index if sample.probabilities is None else np.arange(sample.n_entries)
     free = sample.outside & ~sample.steering
-    rng = np.random.default_rng(0)
-    if sample.probabilities is not None:
-        draw = rng.permutation(sample.n_entries) % folds
-    else:
-        _, place = np.unique(sample.entries.flat_index, return_inverse=True)
-        draw = (rng.permutation(sample.n_entries) % folds)[place]
-    fold: IndexVector = np.where(free, draw, -1)
+    fold: IndexVector = np.where(free, dealt(place, folds, np.random.default_rng(0)), -1)
     return fold
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import scipy.special
+from numpy.typing import NDArray
 
-from .._arrays import array_namespace, is_numpy_array, to_numpy
+from .._arrays import array_namespace, by_block, is_dask_array, is_numpy_array, largest, to_numpy
 from .._typing import FloatArray, Vector
 
 __all__ = ["MIN_EFFECTIVE_SIZE", "Squares", "Tail", "check_tails", "effective_sample_size", "tail_of"]
@@ -25,6 +27,7 @@ MIN_LIGHTNESS_ALONE = 0.45  # where there are no reference errors to show what a
 LIGHT = 0.6  # from here on, chance misses too little to matter
 STRETCH = 0.75  # of the upper end at the least lightness: what is missed makes the estimate too small
 N_LARGEST = 100  # how many of the largest squares show how they fall off
+LEVELS = 64  # between which numbers are counted at once
 LARGEST_SQUARE = 1e100  # a squared error that is as bad as any larger one
 
 
@@ -37,14 +40,28 @@ class Squares(NamedTuple):
 
     @classmethod
     def of(cls, parts: Iterable[Vector]) -> Squares:
-        """Those of squares that come a part at a time."""
+        """Those of squares that come a part at a time; the blocks of a Dask array, of any shape, are parts too."""
         number, total, top = 0, 0.0, np.empty(0)
         for part in parts:
+            if is_dask_array(part):
+                return cls.joined(by_block(_of_block, part))
             number += part.shape[0]
             total += float(_bounded(part) @ _bounded(part))
             least = top[0] if len(top) > N_LARGEST else -math.inf
             top = np.sort(np.concatenate([top, _largest_above(part, least)]))[-N_LARGEST - 1 :]
         return cls(number, total / max(number, 1), top)
+
+    @classmethod
+    def joined(cls, found: list[Squares]) -> Squares:
+        """Those of all parts together."""
+        number = sum(part.number for part in found)
+        total = math.fsum(part.number * part.mean_square for part in found)
+        top = np.sort(np.concatenate([np.empty(0), *(part.top for part in found)]))
+        return cls(number, total / max(number, 1), top[-N_LARGEST - 1 :])
+
+
+def _of_block(block: FloatArray) -> Squares:
+    return Squares.of([block.reshape(-1)])
 
 
 class Tail(NamedTuple):
@@ -150,7 +167,30 @@ def _n_from(x: Vector, least: float) -> int:
 
 
 def _order_statistic(x: Vector, place: int) -> float:
+    if is_dask_array(x):
+        return _order_statistic_by_counts(x, place)
     return float(np.partition(x, place)[place] if is_numpy_array(x) else array_namespace(x).sort(x)[place])
+
+
+def _order_statistic_by_counts(x: Vector, place: int) -> float:
+    """The same of squares, without sorting: the largest number that enough of them reach, found by counting."""
+    low, high = 0.0, math.nextafter(largest(x), math.inf)
+    while len(levels := _between(low, high)):
+        is_reached = np.sum(by_block(partial(_n_reaching, levels=levels), x), axis=0) >= x.shape[0] - place
+        low, high = float(np.max(levels[is_reached], initial=low)), float(np.min(levels[~is_reached], initial=high))
+    return low
+
+
+def _between(low: float, high: float) -> FloatArray:
+    """Numbers between two others, ascending; none where there is none."""
+    levels = np.unique(np.linspace(low, high, LEVELS))
+    return levels[(levels > low) & (levels < high)]
+
+
+def _n_reaching(block: FloatArray, levels: FloatArray) -> NDArray[np.int64]:
+    """How many numbers of a block are at least as large as each of the levels, which ascend."""
+    below = np.bincount(np.searchsorted(levels, block.reshape(-1), side="right"), minlength=len(levels) + 1)
+    return block.size - np.cumsum(below)[:-1]
 
 
 def _largest_above(x: Vector | Squares, threshold: float) -> FloatArray:
@@ -159,6 +199,9 @@ def _largest_above(x: Vector | Squares, threshold: float) -> FloatArray:
         return x.top[x.top >= threshold]
     if not x.shape[0]:
         return np.empty(0)
+    if is_dask_array(x):
+        top = Squares.of([x]).top
+        return top[top >= threshold]
     top = x[x >= threshold] if threshold > -math.inf else x
     if is_numpy_array(top) and len(top) > N_LARGEST + 1:
         top = np.partition(top, -N_LARGEST - 1)[-N_LARGEST - 1 :]

@@ -1,23 +1,38 @@
-"""Cross-fitting: every entry is predicted once by a fit that did not have it.
+"""Folds: values are dealt to a few of them, and a fit without each fold in turn predicts it.
 
-The entries are divided into folds. Without each fold in turn, the method that made an approximation is fitted again and
-predicts it. A refit has fewer entries than the approximation, so it errs a little more.
+Every value is then predicted once by a fit that did not have it. A refit has fewer values than the approximation, so it
+errs a little more.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from .._arrays import to_numpy
 from .._typing import FloatArray, IndexVector
+from ..factorization import Factorization
 from ..observation import Observation
 from ..observation.holdout import evidence_outside
 
-__all__ = ["FOLDS", "cross_predictions"]
+__all__ = ["FOLDS", "cross_predictions", "dealt", "refits"]
 
 FOLDS = 10
+
+
+def dealt(place: IndexVector, folds: int, rng: np.random.Generator) -> IndexVector:
+    """The fold of each value, at random and of nearly equal size; values of one ``place`` are in one fold."""
+    places, which = np.unique(place, return_inverse=True)
+    fold: IndexVector = rng.permutation(len(places))[which] % folds
+    return fold
+
+
+def refits(method: Any, observation: Observation, fold: IndexVector, folds: int) -> Iterator[Factorization]:
+    """The method, fitted without the entries of each fold in turn; those of fold -1 are always there."""
+    for k in range(folds):
+        yield method.fit(observation.subset(entries=fold != k, design=observation.design))
 
 
 def cross_predictions(method: Any, observation: Observation, *, folds: int = FOLDS) -> tuple[IndexVector, FloatArray]:
@@ -41,14 +56,11 @@ def cross_predictions(method: Any, observation: Observation, *, folds: int = FOL
     predicted : array of shape (k,)
         What the refits predict there, on the host.
     """
-    records = evidence_outside(observation)
-    places, place = np.unique(observation.entries.flat_index[records], return_inverse=True)
-    fold = (np.random.default_rng(0).permutation(len(places)) % folds)[place]
-    predicted = np.empty(len(records))
-    for k in range(min(folds, len(places))):
-        out = records[fold == k]
-        kept = np.ones(observation.n_entries, dtype=bool)
-        kept[out] = False
-        refit = method.fit(observation.subset(entries=kept, design=observation.design))
-        predicted[fold == k] = to_numpy(refit.entries(observation.i[out], observation.j[out]))
-    return records, predicted
+    o, records = observation, evidence_outside(observation)
+    fold = np.full(o.n_entries, -1)
+    fold[records] = dealt(o.entries.flat_index[records], folds, np.random.default_rng(0))
+    predicted = np.empty(o.n_entries)
+    for k, refit in enumerate(refits(method, o, fold, int(fold.max(initial=-1)) + 1)):
+        out = fold == k
+        predicted[out] = to_numpy(refit.entries(o.i[out], o.j[out]))
+    return records, predicted[records]

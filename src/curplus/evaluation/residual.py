@@ -14,6 +14,7 @@ from .._arrays import (
     blocks,
     float64,
     index_table,
+    is_dask_array,
     is_numpy_array,
     power_of_two,
     take,
@@ -26,7 +27,7 @@ from ..observation import Observation
 from ..observation.gaps import n_line_gaps
 from .effective_sample import Squares
 
-__all__ = ["Residual", "spectral_norm", "zero_at_gaps"]
+__all__ = ["Residual", "listed", "spectral_norm", "zero_at_gaps"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,14 +70,14 @@ class Residual:
     @cached_property
     def row_squares(self) -> Squares:
         """Squared errors on the sampled rows."""
-        return Squares.of([_listed(self.row_errors**2, self.observation.known_rows)])
+        return Squares.of([listed(self.row_errors**2, self.observation.known_rows)])
 
     @cached_property
     def column_squares(self) -> Squares:
         """Squared errors on the sampled columns."""
         if is_numpy_array(self.observation.columns) and self.observation.known_columns is None:
             return Squares.of(squares.reshape(-1) for _, squares in self._blocks_of_column_squares())
-        return Squares.of([_listed(self.column_errors**2, self.observation.known_columns)])
+        return Squares.of([listed(self.column_errors**2, self.observation.known_columns)])
 
     @cached_property
     def unread_row(self) -> Vector:
@@ -84,13 +85,20 @@ class Residual:
         o = self.observation
         return to_device(index_table(o.row_index, o.shape[0]) < 0, o.columns)
 
+    def unread(self, x: Matrix) -> Matrix:
+        """Those of n rows that were not read whole."""
+        if not is_dask_array(x):
+            return x[self.unread_row]
+        o = self.observation
+        return take(x, np.flatnonzero(index_table(o.row_index, o.shape[0]) < 0), axis=0)
+
     @cached_property
     def unread_row_squares(self) -> Vector:
         """Sums of squared errors of the sampled columns, for each row that was not read whole, as if without gaps."""
         o, xp = self.observation, array_namespace(self.column_errors)
         sums = xp.sum(self.column_errors**2, axis=1)
         if o.known_columns is None:
-            return sums[self.unread_row]
+            return self.unread(sums)
         count = xp.sum(float64(o.known_columns), axis=1)
         some = self.unread_row & (count > 0)
         return sums[some] * (o.n_columns / count[some])
@@ -212,8 +220,10 @@ def zero_at_gaps(x: Matrix, known: Matrix | None) -> Matrix:
     return x if known is None else array_namespace(x).where(known, x, array_namespace(x).zeros_like(x))
 
 
-def _listed(x: Matrix, known: Matrix | None) -> Vector:
-    """The known numbers of ``x``, one after the other."""
+def listed(x: Matrix, known: Matrix | None) -> Vector:
+    """The known numbers of ``x``, one after the other; of a Dask array, in the order in which it is cut."""
+    if is_dask_array(x) and known is None and x.numblocks[1] > 1:
+        x = x.T
     return array_namespace(x).reshape(x, (-1,)) if known is None else x[known]
 
 

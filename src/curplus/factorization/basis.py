@@ -10,7 +10,22 @@ from typing import NamedTuple
 
 import scipy.linalg
 
-from .._arrays import array_namespace, harmless_unit, is_numpy_array, largest, numerical_rank, rounding_unit
+from .._arrays import (
+    array_namespace,
+    harmless_unit,
+    inner_products,
+    is_dask_array,
+    is_numpy_array,
+    keep,
+    keep_tall,
+    largest,
+    numerical_rank,
+    rounding_unit,
+    small_svd,
+    to_device,
+    to_numpy,
+)
+from .._dask import merged
 from .._typing import IndexVector, Matrix, Vector
 
 __all__ = ["Basis", "leading_basis"]
@@ -85,30 +100,43 @@ def leading_basis(
     A, but lose :math:`(\sigma_1/\sigma_r)^2` in orthogonality and in the choice among the directions of A. They are
     used where that is at most 100, or leaves ten digits, and are made orthonormal where they are not; they lie in the
     span of A to rounding. Beyond, the sample is factorized by QR, then SVD of the triangle. Either costs
-    :math:`O(n d^2)`.
+    :math:`O(n d^2)`. The inner products of a Dask array are added up block by block, in double precision; its QR
+    factorization is a tree of those of its blocks.
     """
     n, d = sample.shape
+    sample = keep_tall(sample, axis=0)
     rank = min(n, d) if rank is None else min(rank, n, d)
     scale = 1.0 if gram is not None else harmless_unit(largest(sample), sample, power=3)  # squares are summed up
     scaled = sample if scale == 1 else sample / scale
     basis = _by_gram(scaled, rank, gram) if 0 < d <= n and rank > 0 else None
     vectors, coefficients = basis or _by_qr(scaled, rank, least)
-    return Basis(vectors, sample, coefficients / scale, index)
+    return Basis(keep(vectors), sample, coefficients / scale, index)
 
 
 def _by_gram(A: Matrix, r: int, gram: Matrix | None) -> tuple[Matrix, Matrix] | None:
     """Basis and coefficients from the eigenvectors of ``A.T @ A``; None where that would lose digits."""
-    xp = array_namespace(A)
-    squares, W = _leading_eigenvectors(A.T @ A if gram is None else gram, r)
+    squares, W = _leading_eigenvectors(inner_products(A) if gram is None else _small(gram), r)
+    xp = array_namespace(W)
     first, last = float(squares[0]), float(squares[-1])
     if first == 0 or last * max(SHORTCUT, DIRECTIONS / rounding_unit(A)) < first:
         return None
-    coefficients = W / xp.sqrt(squares)
+    coefficients = _beside(W / xp.sqrt(squares), A)
     vectors = A @ coefficients
     if last * ORTHONORMAL < first * rounding_unit(A):
-        change = xp.linalg.inv(xp.linalg.cholesky(vectors.T @ vectors)).T  # they are nearly orthonormal: once is enough
+        root = xp.linalg.cholesky(inner_products(vectors))
+        change = _beside(xp.linalg.inv(root).T, A)  # they are nearly orthonormal: once is enough
         vectors, coefficients = vectors @ change, coefficients @ change
     return vectors, coefficients
+
+
+def _small(x: Matrix) -> Matrix:
+    """A small matrix where it is decomposed: on the host, if it is one of Dask's."""
+    return to_numpy(x) if is_dask_array(x) else x
+
+
+def _beside(small: Matrix, A: Matrix) -> Matrix:
+    """A small matrix in the library of ``A``, if it was made on the host for Dask."""
+    return to_device(small.astype(A.dtype), A) if is_dask_array(A) else small
 
 
 def _leading_eigenvectors(gram: Matrix, r: int) -> tuple[Vector, Matrix]:
@@ -124,7 +152,11 @@ def _leading_eigenvectors(gram: Matrix, r: int) -> tuple[Vector, Matrix]:
 def _by_qr(A: Matrix, r: int, least: float | None) -> tuple[Matrix, Matrix]:
     """Basis and coefficients from a QR factorization and the SVD of its triangle."""
     xp = array_namespace(A)
-    Q, R = xp.linalg.qr(A)
-    U, s, Wt = xp.linalg.svd(R, full_matrices=False)
+    if is_dask_array(A):
+        Q, R = keep(*xp.linalg.qr(A if A.shape[0] >= A.shape[1] else merged(A, axis=0)))
+        U, s, Wt = small_svd(R)
+    else:
+        Q, R = xp.linalg.qr(A)
+        U, s, Wt = xp.linalg.svd(R, full_matrices=False)
     r = min(r, numerical_rank(s, A.shape, least))
     return Q @ U[:, :r], Wt[:r, :].T / s[:r]

@@ -19,13 +19,17 @@ from .._arrays import (
     blocks,
     device,
     is_array_api_obj,
+    is_dask_array,
     is_numpy_array,
+    keep,
     read_only,
+    small_svd,
     take,
     to_device,
     to_numpy,
 )
 from .._files import write_file
+from .._stores import write_store
 from .._typing import IndexVector, Matrix, Names, Shape, Vector
 from .._validation import check_count, check_index
 from ..exceptions import InvalidArgumentError, SpanError
@@ -87,8 +91,9 @@ class Factorization:
 
     def __post_init__(self) -> None:
         assert self.core.Z.shape == (self.left.rank, self.right.rank)
-        left = self.left._replace(vectors=read_only(self.left.vectors))
-        right = left if self.right is self.left else self.right._replace(vectors=read_only(self.right.vectors))
+        vectors = map(read_only, keep(self.left.vectors, self.right.vectors))
+        left, right = (side._replace(vectors=x) for side, x in zip((self.left, self.right), vectors, strict=True))
+        right = left if self.right is self.left else right
         object.__setattr__(self, "left", left)
         object.__setattr__(self, "right", right)
         object.__setattr__(self, "core", self.core._replace(Z=read_only(self.core.Z)))
@@ -240,9 +245,12 @@ class Factorization:
 
     def svd(self) -> SVD:
         """Singular value decomposition, with as many values as the core's smaller side."""
-        xp = array_namespace(self.core.Z)
-        P, s, Qt = xp.linalg.svd(self.core.Z, full_matrices=False)
+        P, s, Qt = self._core_svd()
         return SVD(self.left.vectors @ P, s, Qt @ self.right.vectors.T)
+
+    def _core_svd(self) -> tuple[Matrix, Vector, Matrix]:
+        Z = self.core.Z
+        return small_svd(Z) if is_dask_array(Z) else array_namespace(Z).linalg.svd(Z, full_matrices=False)
 
     def truncate(self, rank: int) -> Factorization:
         """The closest matrix of rank at most ``rank``."""
@@ -250,7 +258,7 @@ class Factorization:
         if self.is_symmetric:
             return self._leading(rank)
         xp = array_namespace(self.core.Z)
-        P, s, Qt = xp.linalg.svd(self.core.Z, full_matrices=False)
+        P, s, Qt = self._core_svd()
         Z = s[:rank, None] * xp.eye(rank, dtype=self.dtype, device=device(s))
         return replace(
             self,
@@ -396,6 +404,19 @@ class Factorization:
 
         The method is kept by its name and options; one that is not plain data is left out.
         """
+        write_file(path, "factorization", *self._saved())
+
+    def to_zarr(self, path: str | PathLike[str]) -> None:
+        """Write to a new Zarr store, a folder, for :func:`curplus.load`.
+
+        Factors that are Dask arrays are written block by block, each by the process that has it, and are Dask arrays
+        again when they are loaded. The arrays are called ``left_vectors`` (n, r1), ``Z`` (r1, r2) and
+        ``right_vectors`` (m, r2), for those who read them with Zarr.
+        """
+        write_store(path, "factorization", *self._saved())
+
+    def _saved(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """All arrays, and what else there is to keep."""
         arrays = {f"left_{name}": part for name, part in self.left._asdict().items()}
         if self.right is not self.left:
             arrays |= {f"right_{name}": part for name, part in self.right._asdict().items()}
@@ -412,7 +433,7 @@ class Factorization:
             "report": self.report.facts,
             "model": None if model is None else {"constant": model.constant, "noise": model.noise},
         }
-        write_file(path, "factorization", arrays, fields)
+        return arrays, fields
 
     @property
     def facts(self) -> tuple[Fact, ...]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from .._files import SavedFile, damage_reported, read_file
+from .._stores import read_store
 from .._typing import Shape
 from .._validation import check_index, check_names
 from ..exceptions import FileFormatError
@@ -25,7 +27,7 @@ def load(path: str | PathLike[str]) -> Factorization | Observation:
     Parameters
     ----------
     path : str or path
-        A file that ``save`` wrote.
+        A file that ``save`` wrote, or a store that ``to_zarr`` wrote.
 
     Returns
     -------
@@ -38,7 +40,7 @@ def load(path: str | PathLike[str]) -> Factorization | Observation:
     FileFormatError
         If the file is damaged, truncated or was not written by curplus.
     """
-    saved = read_file(path)
+    saved = read_store(path) if Path(path).is_dir() else read_file(path)
     if saved.kind not in KINDS:
         raise FileFormatError(f"{path} holds a {saved.kind!r}, which this version of curplus does not know.")
     with damage_reported(path):

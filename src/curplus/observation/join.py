@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arrays import array_namespace, concatenate, float64, index_table, one_type, take
+from .._arrays import array_namespace, concatenate, float64, index_table, keep, one_type, take
 from .._typing import Array, IndexVector, Vector
 from ..exceptions import InvalidArgumentError
 from .agreement import check_agreement, check_records, check_repeated
@@ -69,7 +69,8 @@ def joined(first: Observation, second: Observation) -> Observation:
         joint._set(repeats=repeats.join(more, repeats_between(first, second), *before))
     check_symmetric(joint, magnitude)
     design = first.design.join(new.design, _counts_of_evidence(first), _counts_of_evidence(new)).of(joint.counts)
-    joint._set(design=design, magnitude=magnitude)
+    columns, rows, values = keep(joint.columns, joint.rows, joint.values)
+    joint._set(design=design, magnitude=magnitude, columns=columns, rows=rows, values=values)
     return joint
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arrays import index_table, one_type, read_only
+from .._arrays import index_table, keep_tall, one_type, read_only
 from .._files import write_file
 from .._typing import IndexVector, Matrix, Names, Shape, Vector
 from .._validation import check_gaps, check_index, check_names, check_shape
@@ -163,9 +163,9 @@ class Observation(FromTable, Fillable):
         self._set(
             shape=shape,
             column_index=check_index(self.column_index, m, name="column_index"),
-            columns=columns,
+            columns=keep_tall(columns, axis=0),
             row_index=check_index(self.row_index, n, name="row_index"),
-            rows=rows,
+            rows=keep_tall(rows, axis=1),
             i=i,
             j=j,
             values=values,

@@ -22,11 +22,13 @@ from .._arrays import (
     blocks,
     column_products,
     device,
+    is_dask_array,
     is_numpy_array,
     largest,
     power_of_two,
     take,
     to_device,
+    to_numpy,
 )
 from .._typing import IndexVector, Matrix, Vector
 from ..observation import Entries
@@ -162,6 +164,9 @@ def entry_equations(left: Matrix, right: Matrix, entries: Entries) -> EntryEquat
     """The system of eq. (opt) for the bases ``left`` (n, r1) and ``right`` (m, r2), each equation with its weight."""
     i, j = entries.i, entries.j
     weight = np.sqrt(math.prod(entries.shape) / max(len(i), 1) * entries.fit_weights)
+    if is_dask_array(left):  # the rows that are hit come home, and with them the whole problem
+        (left, i), (right, j) = _hit_at_home(left, i), _hit_at_home(right, j)
+        entries = entries.with_values(to_numpy(entries.values))
     xp = array_namespace(left)
     values = xp.astype(entries.values, xp.float64)
     unit = power_of_two(largest(values), values)
@@ -175,6 +180,12 @@ def entry_equations(left: Matrix, right: Matrix, entries: Entries) -> EntryEquat
         rows, columns, a, b = columns, rows, b, a
     order, start = _sorted(b, len(columns))
     return EntryEquations(rows, columns, weight[order], target[order], Places(a[order], b[order], start), swapped, unit)
+
+
+def _hit_at_home(x: Matrix, index: IndexVector) -> tuple[Matrix, IndexVector]:
+    """The distinct rows of ``x`` at ``index``, on the host, and the position of each among them."""
+    hit, position = np.unique(index, return_inverse=True)
+    return to_numpy(take(x, hit, axis=0)), position
 
 
 def _hit(x: Matrix, index: IndexVector) -> tuple[Matrix, Positions]:

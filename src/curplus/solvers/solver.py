@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple, Protocol
 
-from .._arrays import array_namespace, rounding_unit
+from .._arrays import array_namespace, is_dask_array, rounding_unit, to_device
 from .._typing import Matrix
 from ..exceptions import InvalidArgumentError, TooFewEntriesError
 from ..factorization import Core
@@ -48,10 +48,10 @@ class Solver:
     def solve(self, left: Matrix, right: Matrix, entries: Entries) -> Core:
         """Core for the bases ``left`` (n, r1) and ``right`` (m, r2)."""
         equations = entry_equations(left, right, entries)
-        name, xp = type(self).__name__, array_namespace(left)
+        name = type(self).__name__
         if 0 in equations.shape:
             residual = norm(equations.target) * _unscale(equations, entries)
-            return Core(xp.astype(equations.zero(), left.dtype), name, residual, rank=0)
+            return Core(_beside(equations.zero(), left), name, residual, rank=0)
         if not (self.underdetermined or self.ridge):
             _check_enough(equations.shape, len(entries.i))
         goal = gradient_goal(equations, self.tol)
@@ -59,7 +59,7 @@ class Solver:
         residual = equations.target - equations.apply(found.Z)
         slope = norm(equations.adjoint(residual) - self.ridge * found.Z)
         return Core(
-            Z=xp.astype(found.Z * equations.unit, left.dtype),
+            Z=_beside(found.Z * equations.unit, left),
             solver=name,
             residual_norm=norm(residual) * _unscale(equations, entries),
             iterations=found.iterations,
@@ -71,6 +71,12 @@ class Solver:
     def _solve(self, equations: EntryEquations, goal: float) -> Found:
         """Solve until the gradient is no longer than ``goal``."""
         raise AssertionError("each solver has its own")
+
+
+def _beside(Z: Matrix, left: Matrix) -> Matrix:
+    """A core in the type of the bases, and in their library, where it was found on the host for Dask."""
+    Z = to_device(Z, left) if is_dask_array(left) else Z
+    return array_namespace(left).astype(Z, left.dtype)
 
 
 def check_not_negative(value: Any, *, name: str) -> None:

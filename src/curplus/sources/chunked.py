@@ -139,14 +139,7 @@ class ChunkedSource:
         self, column_index: Any = (), row_index: Any = (), i: Any = (), j: Any = ()
     ) -> tuple[Matrix, Matrix, Vector]:
         n, m = self._shape
-        wanted = Wanted(
-            check_index(column_index, m, name="column_index"),
-            check_index(row_index, n, name="row_index"),
-            check_index(i, n, name="i"),
-            check_index(j, m, name="j"),
-        )
-        if len(wanted.i) != len(wanted.j):
-            raise InvalidArgumentError(f"i has length {len(wanted.i)} and j has {len(wanted.j)}. Give pairs.")
+        wanted = self._wanted(column_index, row_index, i, j)
         edges = self._cut(wanted)
         ahead = self._share_memory(wanted, edges)
         columns = np.empty((n, len(wanted.column_index)), dtype=self.dtype)
@@ -163,6 +156,19 @@ class ChunkedSource:
                 at = wanted.i[share.entries] - r.start, wanted.j[share.entries] - c.start
                 values[share.entries] = np.asarray(chunk[at]).reshape(-1)
         return columns, rows, values
+
+    def _wanted(self, column_index: Any, row_index: Any, i: Any, j: Any) -> Wanted:
+        """What a pass takes, checked."""
+        n, m = self._shape
+        wanted = Wanted(
+            check_index(column_index, m, name="column_index"),
+            check_index(row_index, n, name="row_index"),
+            check_index(i, n, name="i"),
+            check_index(j, m, name="j"),
+        )
+        if len(wanted.i) != len(wanted.j):
+            raise InvalidArgumentError(f"i has length {len(wanted.i)} and j has {len(wanted.j)}. Give pairs.")
+        return wanted
 
     def _cut(self, wanted: Wanted) -> Edges:
         """Where the chunks of a pass begin and end."""

@@ -20,6 +20,7 @@ __all__ = [
     "Edges",
     "Grid",
     "Place",
+    "Share",
     "Wanted",
     "check_chunk",
     "chunk_edges",

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from .._arrays import is_array_api_obj
+from .._arrays import is_array_api_obj, is_dask_array
 from .._validation import check_names
 from ..exceptions import InvalidArgumentError
 from .anndata import backed_sparse_source, is_anndata, is_backed_sparse, matrix_of
 from .array import ArraySource
-from .dask import DaskSource, is_dask
+from .dask import DaskSource
 from .frames import ArrowColumns, FrameSource, PolarsColumns, is_arrow, is_polars
 from .hdf5 import hdf5_source, is_hdf5
 from .mapped import MappedSource, is_large_map
@@ -114,7 +114,7 @@ KINDS: tuple[tuple[Callable[[Any], bool], Callable[[Any], Source]], ...] = (
     (is_backed_sparse, backed_sparse_source),
     (is_hdf5, hdf5_source),
     (is_zarr, zarr_source),
-    (is_dask, DaskSource),
+    (is_dask_array, DaskSource),
     (scipy.sparse.issparse, SparseSource),
     (is_large_map, MappedSource),
     (_is_array, ArraySource),

@@ -14,17 +14,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..._arrays import array_namespace, harmless_unit, to_numpy
+from ..._arrays import array_namespace, harmless_unit, is_dask_array, to_numpy
 from ..._typing import IndexVector, RandomState
 from ..._validation import random_generator
 from ...exceptions import InvalidArgumentError
-from ...factorization import Factorization, FitReport, FittedModel, Provenance
+from ...factorization import Fact, Factorization, FitReport, FittedModel, Provenance
 from ...observation import Observation
 from ...observation.checks import check_observation
 from ...observation.holdout import evidence_outside
 from ...observation.symmetry import mirrored
 from .by_nystroem import by_nystroem, has_other_entries, is_nystroem
-from .evidence import KEPT, squared_errors, standard_errors
+from .evidence import KEPT, best_on, squared_errors
 from .fill_lines import filled_lines
 from .from_columns import from_all_columns, from_columns
 from .from_cross import chosen_rank, from_rows_and_columns
@@ -36,10 +36,12 @@ from .report import fit_report
 from .start import Start
 from .symmetric import split_sample, symmetric_part
 from .verdict import judged
+from .way import Way
 
 __all__ = ["CrossApproximation", "approximate"]
 
 HOLDOUT = 0.1  # share of the entries that is set aside to check
+FEW_VALUES = 20_000  # entries, with nothing else, that are all fitted once they have chosen
 MOST_CHECKED = 1500  # enough to tell the error of a benign fit to 4 %, and too few to be missed by it
 
 
@@ -124,18 +126,26 @@ class CrossApproximation:
     offsets: str | bool = "auto"
     form: str = "free"
     refine: bool | None = field(default=None, repr=False, compare=False)  # None: if entries ask for it
+    way: Way = field(default=Way(), repr=False, compare=False)  # what a fit like this one has chosen before
     sees_whole_matrix: ClassVar[bool] = False
 
     def fit(self, observation: Observation, *, rng: RandomState = 0) -> Factorization:
         """The approximation."""
         _check_not_empty(check_observation(observation))
         _check_offsets(self.offsets)
+        _check_distributed(observation)
         form = check_form(self.form, _lines(observation))
         if not is_nystroem(observation):
-            return self._fit(observation, form, rng)
+            return (
+                self._fit_to_all(observation, form, rng)
+                if _few_values(observation)
+                else self._fit(observation, form, rng)
+            )
         answer = self._nystroem(observation, form)
-        other = self._fit(observation, form, rng) if has_other_entries(observation) else answer
-        return _better(answer, other, observation)
+        if not has_other_entries(observation):
+            return answer
+        other = self._fit(observation, form, rng)
+        return (answer, other)[best_on(observation.entries.take(other.held_out), (answer, other), by=KEPT)]
 
     def _nystroem(self, observation: Observation, form: str) -> Factorization:
         """The approximation of a PSD matrix from some of its columns."""
@@ -149,18 +159,34 @@ class CrossApproximation:
         provenance = Provenance(method, held_out, observation.fingerprint, report, model)
         return _finished(answer, observation, unit, provenance)
 
-    def _fit(self, observation: Observation, form: str, rng: RandomState) -> Factorization:
+    def _fit_to_all(self, observation: Observation, form: str, rng: RandomState) -> Factorization:
+        """Entries set aside choose, and then they are fitted too: of few, a tenth is missed."""
+        if self.way.model and not self.refine:
+            return self._fit(observation, form, rng, holdout=0.0)
+        chosen = self._fit(observation, form, rng)
+        method, model, report = chosen.provenance.method, chosen.provenance.model, chosen.provenance.report
+        if not isinstance(method, CrossApproximation) or method.refine or not method.way.model:
+            return chosen
+        answer = method._fit(observation, form, rng, holdout=0.0)
+        provenance = replace(
+            answer.provenance,
+            report=FitReport((*report.facts, Fact("fitted_again", observation.n_entries, "fitted again", "entries"))),
+            model=None if model is None else FittedModel.of(answer, model.noise),
+        )
+        return replace(answer, provenance=provenance)
+
+    def _fit(self, observation: Observation, form: str, rng: RandomState, *, holdout: float = HOLDOUT) -> Factorization:
         if observation.n_rows and not observation.n_columns:
             turned = self._fit(observation.T, form, rng).T
             method = replace(turned.provenance.method.method, rank=turned.rank)
             return replace(turned, provenance=replace(turned.provenance, method=method))
         unit = harmless_unit(observation.magnitude, observation.values, power=4)  # squares of squares are summed up
-        parts = split_sample(observation.divide(unit), HOLDOUT, random_generator(rng), at_most=MOST_CHECKED)
+        parts = split_sample(observation.divide(unit), holdout, random_generator(rng), at_most=MOST_CHECKED)
         sample, use, check = parts
         if sample.has_gaps and not _is_table(sample):
             sample = filled_lines(sample)
         start = self._start(sample, use, check)
-        refinement = refined(start, sample, use, check, self.refine)
+        refinement = refined(start, sample, use, check, self.refine, self.way.step)
         answer, rank = refinement.approximation, start.rank
         if self.rank is None:
             rank = chosen_rank(sample, self.offsets, start, answer, check if refinement.is_kept else use)
@@ -175,7 +201,9 @@ class CrossApproximation:
         report = fit_report(answer, rank, start, refinement, verdict)
         report = report if span is None else FitReport((*report.facts, *span.facts))
         model = _model(answer, sample, start, held_out)
-        method = replace(self, rank=max(answer.rank, 1), refine=refinement.is_kept)
+        method = replace(
+            self, rank=max(answer.rank, 1), refine=refinement.is_kept, way=start.way._replace(step=refinement.step)
+        )
         scaled = None if model is None else model.scale(unit)
         provenance = Provenance(method, held_out, observation.fingerprint, report, scaled)
         return _finished(answer, observation, unit, provenance)
@@ -187,7 +215,12 @@ class CrossApproximation:
         if is_complete(sample):
             return from_all_columns(sample, self.rank)
         build = from_rows_and_columns if sample.n_rows else from_columns if sample.n_columns else from_values
-        return build(sample, self.rank, self.offsets, use, check)
+        return build(sample, self.rank, self.offsets, use, check, self.way)
+
+
+def _few_values(observation: Observation) -> bool:
+    """Whether there is nothing but entries, and so few that each of them tells."""
+    return not (observation.n_rows or observation.n_columns) and observation.n_entries <= FEW_VALUES
 
 
 def _lines(observation: Observation) -> Observation:
@@ -195,18 +228,21 @@ def _lines(observation: Observation) -> Observation:
     return observation if observation.symmetry is None else mirrored(observation, which=np.empty(0, dtype=np.int64))
 
 
-def _better(first: Factorization, second: Factorization, observation: Observation) -> Factorization:
-    """The first of two approximations, unless entries that neither used are predicted better by the second."""
-    if first is second:
-        return first
-    aside = observation.entries.take(second.held_out)
-    gain = standard_errors(squared_errors(first, aside), squared_errors(second, aside), aside.fit_weights)
-    return second if gain > KEPT else first
-
-
 def _check_not_empty(observation: Observation) -> None:
     if not any(observation.counts):
         raise InvalidArgumentError("nothing was observed: no columns, no rows and no entries. Observe some of them.")
+
+
+def _check_distributed(observation: Observation) -> None:
+    """That rows and columns of Dask are both there, as all steps need them that work block by block."""
+    o = observation
+    if not is_dask_array(o.values) or (o.n_rows and o.n_columns and not o.has_gaps and o.symmetry is None):
+        return
+    raise InvalidArgumentError(
+        f"the observation holds Dask arrays: {o.n_columns} columns, {o.n_rows} rows and {o.n_gaps} gaps of a "
+        f"{o.symmetry or 'general'} matrix. approximate works block by block on columns and rows together, without "
+        "gaps, of a matrix without symmetry. Read both, or NumPy arrays: DaskSource(array, distributed=False)."
+    )
 
 
 def _check_offsets(offsets: str | bool) -> None:

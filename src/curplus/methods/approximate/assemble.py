@@ -16,9 +16,9 @@ from ..._arrays import (
     array_namespace,
     float64,
     index_table,
+    keep_tall,
     put_rows,
     rounding_unit,
-    scatter_rows,
     small_svd,
     take,
     to_device,
@@ -67,15 +67,14 @@ def assemble(
     Factorization
         Its bases are not made of sampled columns and rows, so it has no C U R form.
     """
-    m, (d1, d2) = observation.shape[1], (observation.n_columns, observation.n_rows)
+    d1, d2 = observation.n_columns, observation.n_rows
     xp, least = array_namespace(observation.columns), rounding_unit(observation.values)
     outside = _by_gram(observation, prediction.features, cross) or _by_basis(observation, prediction.features)
-    is_sampled_column = to_device(index_table(observation.column_index, m) >= 0, prediction.features)
     coordinates = outside.coordinates
-    predicted = (coordinates @ to_device(prediction.mixing, coordinates)) @ prediction.right.T
-    read = scatter_rows(coordinates[:, :d1].T, observation.column_index, m).T
-    below = xp.where(is_sampled_column[None, :], read, predicted)
-    right = xp.concat([float64(observation.rows), below]).T  # (m, d2 + width of the basis)
+    predicted = prediction.right @ (coordinates @ to_device(prediction.mixing, coordinates)).T
+    below = put_rows(predicted, observation.column_index, coordinates[:, :d1].T)
+    right = xp.concat([float64(observation.rows).T, below], axis=1)  # (m, d2 + width of the basis)
+    right = keep_tall(right, axis=0)
     V = leading_basis(right, rank, least=least).vectors
     P, s, Qt = small_svd(right.T @ V)
     kept = exact_rank(to_numpy(s), least)

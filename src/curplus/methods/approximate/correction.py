@@ -19,7 +19,7 @@ from ...factorization import leading_basis
 from ...observation import Entries, Observation
 from ...solvers.equations import entry_equations
 from .cross import Cross
-from .evidence import FEWEST, KEPT_OF_SEVERAL, best_gain
+from .evidence import FEWEST, KEPT_OF_SEVERAL, Gain, best_gain
 from .offsets import Offsets
 from .prediction import Prediction
 
@@ -55,8 +55,12 @@ def on_host(error: Entries) -> Entries:
 
 
 def corrected(
-    observation: Observation, prediction: Prediction, errors: Errors, cross: Cross | None = None
-) -> tuple[Prediction, float]:
+    observation: Observation,
+    prediction: Prediction,
+    errors: Errors,
+    cross: Cross | None = None,
+    gain: Gain | None = None,
+) -> tuple[Prediction, Gain]:
     """A better prediction, if the entries set aside agree that it is one.
 
     Parameters
@@ -69,40 +73,42 @@ def corrected(
         Its errors, at entries to fit and at others.
     cross : Cross, optional
         The small matrices of the sample, where they are known.
+    gain : Gain, optional
+        Which ridge is best and what it brings, where that was found before.
 
     Returns
     -------
     Prediction
         The corrected one, or ``prediction`` itself.
-    float
+    Gain
         By how many standard errors the entries set aside are predicted better; nan if there are too few to try.
     """
     error, aside = errors
     width = min(WIDEST, observation.n_columns, observation.n_rows, math.isqrt(len(error) // 8))
     if width == 0 or len(error) < FEWEST:
-        return prediction, math.nan
+        return prediction, Gain(0, math.nan)
     grams = (None, None) if cross is None else (cross.whole_column_gram, cross.T.whole_column_gram)
     left, right = (
         leading_basis(float64(x), width, gram=None if gram is None else to_device(gram, x))
         for x, gram in zip((observation.columns, observation.rows.T), grams, strict=True)
     )
     if left.rank == 0 or right.rank == 0:
-        return prediction, math.nan
+        return prediction, Gain(0, math.nan)
     if largest(error.values) <= ROUNDING * observation.magnitude:
-        return prediction, 0.0
+        return prediction, Gain(0, 0.0)
 
     cores_for = cache(lambda some: ridge_cores(left.vectors, right.vectors, some))
 
     def predicted(fit: Entries, at: Entries) -> list[Vector]:
         return [_core_at(left.vectors, Z, right.vectors, at) for Z in cores_for(fit)]
 
-    gain = best_gain(error, aside, predicted)
+    gain = gain or best_gain(error, aside, predicted)
     if not gain.standard_errors > KEPT_OF_SEVERAL:
-        return prediction, gain.standard_errors
+        return prediction, gain
     core = cores_for(error)[gain.which]
     mixing = np.zeros((prediction.features.shape[1], right.rank))
     mixing[: observation.n_columns] = to_numpy(float64(left.coefficients)) @ to_numpy(float64(core))
-    return prediction.plus(prediction.features[:, :0], mixing, float64(right.vectors)), gain.standard_errors
+    return prediction.plus(prediction.features[:, :0], mixing, float64(right.vectors)), gain
 
 
 def ridge_cores(left: Matrix, right: Matrix, error: Entries) -> list[Matrix]:

@@ -9,7 +9,7 @@ import numpy as np
 from ..._arrays import array_namespace, to_device
 from ...observation import Observation
 from .correction import Errors, on_host
-from .evidence import KEPT, best_gain
+from .evidence import KEPT, Gain, best_gain
 from .offsets import Offsets, additive_model
 from .prediction import Prediction
 from .skeleton import RELIABLE
@@ -26,22 +26,24 @@ def with_entry_offsets(
     *,
     has_constant: bool,
     reliability: float = 0.0,
-) -> tuple[Prediction, Errors, float]:
-    """The prediction, its errors, and by how many standard errors offsets fitted to them do better.
+    gain: Gain | None = None,
+) -> tuple[Prediction, Errors, Gain]:
+    """The prediction, its errors, and what offsets fitted to them bring (``gain``, where it is known before).
 
-    They are added if that is more than two; or more than zero, where the sampled rows and columns show that there are
-    offsets (``reliability``). If ``has_constant``, the feature after the sampled columns is the constant.
+    They are added if that is more than two standard errors; or more than zero, where the sampled rows and columns show
+    that there are offsets (``reliability``). If ``has_constant``, the feature after the sampled columns is the
+    constant.
     """
     fit, aside = (on_host(part) for part in errors)
     fitted = cache(lambda some: additive_model(some, STEPS))
-    gain = best_gain(fit, aside, lambda some, at: [fitted(some).at(at.i, at.j)])
+    gain = gain or best_gain(fit, aside, lambda some, at: [fitted(some).at(at.i, at.j)])
     if not gain.standard_errors > kept_above(reliability):
-        return prediction, errors, gain.standard_errors
+        return prediction, errors, gain
     offsets = fitted(fit)
     return (
         _plus(prediction, offsets, observation.n_columns, has_constant),
         errors.minus(offsets, prediction.features),
-        gain.standard_errors,
+        gain,
     )
 
 

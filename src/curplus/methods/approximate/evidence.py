@@ -10,10 +10,11 @@ import numpy as np
 
 from ..._arrays import to_numpy
 from ..._typing import FloatArray, Vector
+from ...evaluation.folds import dealt
 from ...factorization import Factorization
 from ...observation import Entries
 
-__all__ = ["FEWEST", "KEPT", "KEPT_OF_SEVERAL", "Gain", "best_gain", "squared_errors", "standard_errors"]
+__all__ = ["FEWEST", "KEPT", "KEPT_OF_SEVERAL", "Gain", "best_gain", "best_on", "squared_errors", "standard_errors"]
 
 FEWEST = 100  # entries, below which nothing is tested: of a few, chance makes any number of standard errors
 ENOUGH = 500  # entries set aside; with fewer, those that are fitted are left out in turn
@@ -60,14 +61,23 @@ def _gain(at: Entries, changes: Sequence[FloatArray]) -> Gain:
 
 def _left_out(error: Entries, fit: Callable[[Entries, Entries], Sequence[Vector]]) -> list[FloatArray]:
     """What the changes predict at each entry when they are fitted without its position."""
-    place = np.unique(error.flat_index, return_inverse=True)[1]
-    fold = np.random.default_rng(0).permutation(int(place.max()) + 1)[place] % FOLDS
+    fold = dealt(error.flat_index, FOLDS, np.random.default_rng(0))
     parts = []
     for k in range(FOLDS):
         out = np.flatnonzero(fold == k)
         parts.append([out, *(to_numpy(x) for x in fit(error.take(np.flatnonzero(fold != k)), error.take(out)))])
     order = np.argsort(np.concatenate([part[0] for part in parts]))
     return [np.concatenate(change)[order] for change in list(zip(*parts, strict=True))[1:]]
+
+
+def best_on(aside: Entries, answers: Sequence[Factorization], *, by: float = 0.0) -> int:
+    """Which of some approximations predicts entries set aside best; the first of those that are equal.
+
+    Another than the first must be better ``by`` so many standard errors.
+    """
+    weights, squares = aside.fit_weights, [squared_errors(answer, aside) for answer in answers]
+    best = int(np.argmin([np.sum(weights * x) for x in squares]))
+    return best if not by or standard_errors(squares[0], squares[best], weights) > by else 0
 
 
 def squared_errors(approximation: Factorization | None, entries: Entries) -> Vector:

@@ -17,8 +17,9 @@ import numpy as np
 
 from ..._typing import FloatArray
 from .cross import Cross, Means
+from .line_weights import LineWeights
 
-__all__ = ["FirstGuess", "offset_guess", "sum_coefficient", "sum_guess", "zero_guess"]
+__all__ = ["GUESSES", "FirstGuess", "offset_guess", "sum_coefficient", "sum_guess", "zero_guess"]
 
 
 class FirstGuess(NamedTuple):
@@ -32,18 +33,36 @@ class FirstGuess(NamedTuple):
     own_rows: FloatArray  # (d2,), by which factor the guess for each row contains the row itself
     own_columns: FloatArray  # (d1,)
     reliability: float = 0.0  # of offsets: the larger share of the variance of means that is not chance
+    weights: LineWeights | None = None  # that deviations are multiplied by, where not all lines count the same
 
     @property
     def T(self) -> FirstGuess:
         """The same for the transposed matrix."""
-        return FirstGuess(
-            self.name, self.right.T, self.left.T, self.rows.T, self.columns.T, self.own_columns, self.own_rows
+        return self._replace(
+            left=self.right.T,
+            right=self.left.T,
+            columns=self.rows.T,
+            rows=self.columns.T,
+            own_rows=self.own_columns,
+            own_columns=self.own_rows,
+            weights=self.weights and self.weights.T,
+        )
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether deviations are the rows and columns themselves."""
+        return self.name == "zero" and self.weights is None
+
+    def weighted(self, weights: LineWeights) -> FirstGuess:
+        """The same with weighted deviations."""
+        return self._replace(
+            columns=self.columns * weights.columns, rows=weights.rows[:, None] * self.rows, weights=weights
         )
 
     def intersection(self, cross: Cross) -> FloatArray:
         """Deviations where rows and columns intersect, shape (d2, d1)."""
         deviations: FloatArray = self.rows @ np.vstack([cross.W, np.ones(cross.W.shape[1])])
-        return deviations
+        return deviations if self.weights is None else deviations * self.weights.columns
 
 
 def zero_guess(cross: Cross) -> FirstGuess:
@@ -112,3 +131,6 @@ def _reliability(means: Means, count: int, others: Means) -> float:
     if not means.variance > 0:
         return 0.0
     return 1.0 if math.isnan(interaction) else max(0.0, 1 - interaction / count / means.variance)
+
+
+GUESSES = {"zero": zero_guess, "sums": sum_guess, "offsets": offset_guess}

@@ -12,12 +12,13 @@ from ...factorization import Factorization, leading_basis
 from ...observation import Observation
 from .als import measurements, solve_rows
 from .assemble import assemble
-from .evidence import FEWEST, squared_errors
+from .evidence import FEWEST, best_on
 from .from_values import affordable, from_values
 from .held_rows import complete_matrix
 from .prediction import Prediction
 from .rank import choose_rank
 from .start import Start
+from .way import SUBSPACE, Way
 
 __all__ = ["from_all_columns", "from_columns"]
 
@@ -30,17 +31,25 @@ def from_all_columns(sample: Observation, rank: int | None) -> Start:
 
 
 def from_columns(
-    sample: Observation, rank: int | None, offsets: str | bool, use: IndexVector, check: IndexVector
+    sample: Observation,
+    rank: int | None,
+    offsets: str | bool,
+    use: IndexVector,
+    check: IndexVector,
+    way: Way,
 ) -> Start:
-    """The subspace of the columns, or all values taken as scattered, whichever predicts entries set aside better."""
+    """The subspace of the columns, or all values taken as scattered, whichever predicts entries set aside better.
+
+    Or the one of a ``way`` that was chosen before.
+    """
+    if way.takes_values_as_scattered:
+        return from_values(sample, rank, offsets, use, check, way)
     choice = choose_rank(sample, rank)
-    by_subspace = Start(_other_side(sample, choice.rank, use), choice)
-    if len(check) < FEWEST or not affordable(sample):
+    by_subspace = Start(_other_side(sample, choice.rank, use), choice, way=Way(SUBSPACE))
+    if way.model == SUBSPACE or len(check) < FEWEST or not affordable(sample):
         return by_subspace
-    scattered = from_values(sample, rank, offsets, use, check)
-    at = sample.entries.take(check)
-    errors = [np.mean(at.fit_weights * squared_errors(start.approximation, at)) for start in (by_subspace, scattered)]
-    return by_subspace if errors[0] <= errors[1] else scattered
+    starts = [by_subspace, from_values(sample, rank, offsets, use, check, way)]
+    return starts[best_on(sample.entries.take(check), [x.approximation for x in starts])]
 
 
 def _other_side(sample: Observation, rank: int, use: IndexVector) -> Factorization:

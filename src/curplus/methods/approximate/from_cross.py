@@ -4,56 +4,58 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
+from ..._arrays import is_dask_array
 from ..._typing import IndexVector
 from ...factorization import Factorization
-from ...observation import Entries, Observation
+from ...observation import Observation
 from .assemble import assemble
 from .correction import corrected, errors_at
 from .entry_offsets import with_entry_offsets
-from .evidence import FEWEST, squared_errors
+from .evidence import FEWEST, Gain, best_on
 from .from_values import from_values
 from .rank import RankChoice, choose_rank
 from .rank_evidence import predictive_rank, rank_for_entries
 from .skeleton import ridge_skeleton
 from .start import Start
+from .way import Way
 
 __all__ = ["chosen_rank", "from_rows_and_columns"]
 
 
 def from_rows_and_columns(
-    sample: Observation, rank: int | None, offsets: str | bool, use: IndexVector, check: IndexVector
+    sample: Observation,
+    rank: int | None,
+    offsets: str | bool,
+    use: IndexVector,
+    check: IndexVector,
+    way: Way,
 ) -> Start:
     """The assembled matrix, of all its directions where no rank was asked for."""
+    if way.takes_values_as_scattered:
+        return from_values(sample, rank, offsets, use, check, way)
     suggested = choose_rank(sample, rank)
-    skeleton = ridge_skeleton(sample, suggested.rank, use, offsets)
+    skeleton = ridge_skeleton(sample, suggested.rank, use, offsets, way.guess, way.exponent or 0.0)
     prediction = plain = skeleton.prediction(sample)
-    offsets_z = correction_z = math.nan
+    of_offsets = of_core = Gain(0, math.nan)
     if not skeleton.is_exact and max(len(use), len(check)) >= FEWEST:
         errors = errors_at(sample, prediction, use, check)
         if offsets is not False:
             has_constant, reliability = skeleton.guess == "offsets", skeleton.reliability
-            prediction, errors, offsets_z = with_entry_offsets(
-                sample, prediction, errors, has_constant=has_constant, reliability=reliability
+            prediction, errors, of_offsets = with_entry_offsets(
+                sample, prediction, errors, has_constant=has_constant, reliability=reliability, gain=way.offsets
             )
-        prediction, correction_z = corrected(sample, prediction, errors, skeleton.cross)
+        prediction, of_core = corrected(sample, prediction, errors, skeleton.cross, way.core)
     answer = assemble(sample, prediction, rank, skeleton.cross)
     if rank is None and skeleton.is_exact:
         suggested = RankChoice(answer.rank, "the sampled {axis} have no more independent directions", "columns")
     used = prediction is not plain or skeleton.asked_entries
-    start = Start(answer, suggested, skeleton, correction_z, offsets_z, used)
-    if skeleton.is_exact or not _mostly_entries(sample, use, check):
+    chosen = Way(guess=skeleton.guess, exponent=skeleton.exponent, offsets=of_offsets, core=of_core)
+    start = Start(answer, suggested, skeleton, used, way=chosen)
+    in_blocks = is_dask_array(sample.values)
+    if way.guess or skeleton.is_exact or in_blocks or not _mostly_entries(sample, use, check):
         return start
-    return _better(start, from_values(sample, rank, offsets, use, check), sample.entries.take(check))
-
-
-def _better(first: Start, second: Start, aside: Entries) -> Start:
-    """The one that predicts entries set aside better; the first if there are none."""
-    errors = [
-        float(np.sum(aside.fit_weights * squared_errors(start.approximation, aside))) for start in (first, second)
-    ]
-    return second if errors[1] < errors[0] else first
+    starts = [start, from_values(sample, rank, offsets, use, check, way)]
+    return starts[best_on(sample.entries.take(check), [x.approximation for x in starts])]
 
 
 def _mostly_entries(sample: Observation, use: IndexVector, check: IndexVector) -> bool:

@@ -16,7 +16,7 @@ from ...factorization import FittedModel
 from ...observation import Entries, Observation
 from .als import measurements
 from .assemble import leading_part, mean_of
-from .evidence import FEWEST, squared_errors
+from .evidence import FEWEST, best_on
 from .factor_model import Table, fit_factor_model
 from .known_table import known_table
 from .nuclear import chosen_threshold, low_rank_part, thresholds
@@ -24,6 +24,7 @@ from .offsets import additive_model, no_offsets
 from .posterior import posterior_mean
 from .rank import RankChoice, choose_rank
 from .start import Aside, Start
+from .way import FACTORS, MEAN, SHRUNKEN, Way
 
 __all__ = ["MOST_FACTORS", "affordable", "by_factor_model", "from_table", "from_values"]
 
@@ -41,19 +42,28 @@ def affordable(sample: Observation) -> bool:
 
 
 def from_values(
-    sample: Observation, rank: int | None, offsets: str | bool, use: IndexVector, check: IndexVector
+    sample: Observation,
+    rank: int | None,
+    offsets: str | bool,
+    use: IndexVector,
+    check: IndexVector,
+    way: Way,
 ) -> Start:
-    """The better of two models of the entries, and of rows and columns where there are any, on entries set aside."""
+    """The better of two models of the entries, and of rows and columns where there are any, on entries set aside.
+
+    Or the one of a ``way`` that was chosen before, where it is possible here too.
+    """
     starts = []
-    if offsets is not False and affordable(sample) and len(check) >= FEWEST:
+    can_judge = len(check) >= FEWEST or way.model
+    if way.model != SHRUNKEN and offsets is not False and affordable(sample) and can_judge:
         starts.append(by_factor_model(known_table(sample, use), sample, rank))
-    if not starts or not (sample.n_rows or sample.n_columns):
-        starts.append(_by_shrinking(measurements(sample, use).entries, sample, rank, offsets))
+    if not starts or not (way.model == FACTORS or sample.n_rows or sample.n_columns):
+        starts.append(_by_shrinking(measurements(sample, use).entries, sample, rank, offsets, way.n_thresholds))
     if len(starts) > 1:  # the mean of two models errs less than either where they err in different places
         mean = mean_of(*(start.approximation for start in starts))
-        starts.append(starts[-1]._replace(approximation=mean, by="mean of a factor model and shrunken singular values"))
-    at = sample.entries.take(check)
-    best = min(starts, key=lambda start: float(np.sum(at.fit_weights * squared_errors(start.approximation, at))))
+        starts.append(starts[-1]._replace(approximation=mean, way=starts[-1].way._replace(model=MEAN)))
+    starts = [start for start in starts if start.way.model == way.model] or starts
+    best = starts[best_on(sample.entries.take(check), [start.approximation for start in starts])]
     return best._replace(approximation=best.approximation.truncate(best.rank.rank))
 
 
@@ -111,7 +121,7 @@ def by_factor_model(table: Table, sample: Observation, rank: int | None) -> Star
     known = _known_columns(table)
     part = Table((n, len(known)), lambda rows: table.rows(rows)[:, known])
     if not len(known):
-        return Start(leading_part(np.zeros((n, 1)), np.zeros((m, 1)), 1), _rank(sample, rank), by="factor model")
+        return Start(leading_part(np.zeros((n, 1)), np.zeros((m, 1)), 1), _rank(sample, rank), way=Way(FACTORS))
     wanted = min(max(MOST_FACTORS, rank or 0), max(1, min(n - 1, len(known) // 3)))
     model = fit_factor_model(part, wanted, np.random.default_rng(0))
     scores = np.column_stack([model.scores_of(part), np.ones(n)])
@@ -120,7 +130,7 @@ def by_factor_model(table: Table, sample: Observation, rank: int | None) -> Star
     left, right = (to_device(x, sample.values) for x in (scores, loadings))
     whole = leading_part(left, right, scores.shape[1])
     fitted = FittedModel.of(whole, math.sqrt(float(np.mean(model.noise))))
-    return Start(whole, _rank(sample, rank), model=fitted, by="factor model")
+    return Start(whole, _rank(sample, rank), model=fitted, way=Way(FACTORS))
 
 
 def _rank(sample: Observation, rank: int | None) -> RankChoice:
@@ -142,7 +152,9 @@ def _known_columns(table: Table) -> IndexVector:
     return np.flatnonzero(known)
 
 
-def _by_shrinking(entries: Entries, sample: Observation, rank: int | None, offsets: str | bool) -> Start:
+def _by_shrinking(
+    entries: Entries, sample: Observation, rank: int | None, offsets: str | bool, n_thresholds: int | None = None
+) -> Start:
     """Offsets of rows and columns, and singular values of the rest shrunk by a threshold.
 
     The factors are made on the host, by SciPy, and sent to the device of the entries.
@@ -152,10 +164,10 @@ def _by_shrinking(entries: Entries, sample: Observation, rank: int | None, offse
     found = model_of(entries)
     residual = found.residual(entries)
     falling = thresholds(residual)
-    n_steps = chosen_threshold(entries, falling, model_of, np.random.default_rng(0))
-    low_rank = posterior_mean(residual, low_rank_part(residual, falling[:n_steps]))
+    if n_thresholds is None:
+        n_thresholds = chosen_threshold(entries, falling, model_of, np.random.default_rng(0))
+    low_rank = posterior_mean(residual, low_rank_part(residual, falling[:n_thresholds]))
     left, right = (to_device(np.hstack(pair), sample.values) for pair in zip(found.factors(), low_rank, strict=True))
     answer = leading_part(left, right, left.shape[1])
-    return Start(
-        answer, _rank(sample, rank), offsets=None if offsets is False else found, by="shrunken singular values"
-    )
+    kept = None if offsets is False else found
+    return Start(answer, _rank(sample, rank), offsets=kept, way=Way(SHRUNKEN, n_thresholds))

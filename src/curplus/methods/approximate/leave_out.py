@@ -58,7 +58,7 @@ class LeftOut:
         a, self._s, _ = svd.above(CUT)
         count = len(a) if len(a) <= MANY else MANY // 2
         chosen = np.linspace(0, len(a) - 1, count).astype(np.int64)
-        self._a, self._stands_for = a[chosen], len(a) / count
+        self._a, self._stands_for, self.chosen = a[chosen], len(a) / count, chosen
         projected = a.T @ gram
         self._inner = projected @ a
         rest = gram[chosen] - self._a @ projected

@@ -14,10 +14,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 import scipy.sparse
 from scipy.sparse.linalg import svds
 
 from ..._typing import FloatArray, IndexVector
+from ...evaluation.folds import dealt
 from ...observation import Entries
 from .als import Measurements, solve_rows
 from .factors import Factors
@@ -30,6 +32,7 @@ PATIENCE = 3  # thresholds without improvement before the search ends
 MOST_SWEEPS, STEADY = 10, 2e-3  # until the objective falls by less than this fraction
 WIDEST, NARROWEST = 60, 4  # directions; fewer where entries are few for them, or so many that they take long
 MOST_PRODUCTS = 4_000_000_000  # of entries and pairs of directions
+SHORT_SIDE = 250  # up to which singular vectors are found from inner products, which takes less time than iterations
 FOLDS, FEW_ENTRIES = 4, 20_000  # with more entries than a few, one fold is left out
 
 
@@ -53,8 +56,7 @@ def chosen_threshold(
 
     ``model_of`` fits the model without low rank, of which the thresholds approximate the residual.
     """
-    place = np.unique(entries.flat_index, return_inverse=True)[1]
-    fold = rng.permutation(int(place.max(initial=-1)) + 1)[place] % FOLDS
+    fold = dealt(entries.flat_index, FOLDS, rng)
     n_folds = FOLDS if len(entries) <= FEW_ENTRIES else 1
     total = np.zeros(len(falling) + 1)
     for k in range(n_folds):
@@ -124,12 +126,24 @@ def _leading(matrix: Any, count: int) -> tuple[FloatArray, FloatArray, FloatArra
     """Leading singular vectors and values of a sparse matrix."""
     if not np.any(matrix.data):
         return np.zeros((matrix.shape[0], count)), np.zeros(count), np.zeros((count, matrix.shape[1]))
-    if min(matrix.shape) <= max(32, 2 * count):
-        U, s, Vt = np.linalg.svd(matrix.toarray(), full_matrices=False)
-        return U[:, :count], s[:count], Vt[:count]
+    if matrix.shape[0] < matrix.shape[1]:
+        U, s, Vt = _leading(matrix.T, count)
+        return Vt.T, s, U.T
+    if matrix.shape[1] <= max(SHORT_SIDE, 2 * count):
+        return _leading_by_gram(matrix, count)
     start = np.random.default_rng(0).standard_normal(min(matrix.shape))
     U, s, Vt = svds(matrix, k=count, v0=start)
     return U[:, ::-1], s[::-1], Vt[::-1]
+
+
+def _leading_by_gram(matrix: Any, count: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The same for a matrix of few columns: eigenvectors of their inner products, good to the root of rounding."""
+    m = matrix.shape[1]
+    _, V = scipy.linalg.eigh((matrix.T @ matrix).toarray(), subset_by_index=[max(m - count, 0), m - 1])
+    V = V[:, ::-1]
+    UV = matrix @ V
+    s = np.linalg.norm(UV, axis=0)
+    return UV / np.maximum(s, np.finfo(float).tiny), s, V.T
 
 
 def _matrix(entries: Entries) -> Any:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._arrays import array_namespace, float64
+from ..._arrays import array_namespace, float64, is_dask_array
 from ..._typing import IndexVector, Vector
 from ...evaluation.residual import Residual
 from ...factorization import Factorization
@@ -22,11 +22,12 @@ from .offsets import Offsets, offsets_of
 from .prediction import Prediction
 from .rank_evidence import rank_for_entries
 from .start import Start
+from .way import Step
 
 __all__ = ["Refinement", "refined"]
 
 
-MEAN = "the mean with a factor model"
+ALTERNATING, FACTORS, MEAN = "alternating least squares", "a factor model", "the mean with a factor model"
 KEPT_MEAN = 1.0  # standard errors: the entries have no part in it, and a mean errs by less than the worse of two
 
 
@@ -35,18 +36,24 @@ class Refinement(NamedTuple):
 
     approximation: Factorization
     standard_errors: float = math.nan  # by which entries set aside are predicted better; nan if it was not tried
-    by: str = ""  # what did it; empty where nothing was kept
+    step: Step | None = None  # what did it; None where nothing was kept
+    why_not: str = "too few entries"  # to try it
 
     @property
     def is_kept(self) -> bool:
         """Whether it has changed anything."""
-        return bool(self.by)
+        return self.step is not None
 
 
 def refined(
-    begin: Start, sample: Observation, use: IndexVector, check: IndexVector, wanted: bool | None = None
+    begin: Start,
+    sample: Observation,
+    use: IndexVector,
+    check: IndexVector,
+    wanted: bool | None = None,
+    step: Step | None = None,
 ) -> Refinement:
-    """The refined approximation, or the start; which of them may be said before (``wanted``).
+    """The refined approximation, or the start; which of them may be said before (``wanted``), and by which ``step``.
 
     Several ranks are tried: as many directions as the entries have values for, around zero, and fewer, around the
     offsets. With sampled rows and columns and enough entries, so is a factor model of all values, and its mean with
@@ -58,21 +65,26 @@ def refined(
     too_few = supported < min(start.rank, 2) or len(check) < FEWEST
     if wanted is False or not start.rank or too_few or begin.is_exact:
         return Refinement(start)
+    if is_dask_array(sample.values):
+        return Refinement(start, why_not="rows and columns are Dask arrays")
     at, weights = sample.entries.take(check), sample.entries.fit_weights[check]
     before = squared_errors(start, at)
+    if wanted and step is not None:
+        answer = _stepped(step, begin, sample, supported, use, check)
+        return Refinement(answer, standard_errors(before, squared_errors(answer, at), weights), step)
     z, kept = [], []
     least = _estimated_error(start, sample, float(np.average(before, weights=weights)))
     if wanted:
         least = math.inf
-    has_lines = bool(sample.n_columns and sample.n_rows)
-    for by, candidate in _candidates(begin, sample, supported, use, check):
-        for with_lines in (False, True) if has_lines else (False,):
+    for tried, candidate in _candidates(begin, sample, supported, use, check):
+        for with_lines in (False, True) if _has_lines(sample) else (False,):
             answer = _with_lines(candidate, sample, start) if with_lines else candidate
             after = squared_errors(answer, at)
             z.append(standard_errors(before, after, weights))
-            if wanted or z[-1] > (KEPT_MEAN if by == MEAN else KEPT):
+            if wanted or z[-1] > (KEPT_MEAN if tried.by == MEAN else KEPT):
+                found = Refinement(answer, z[-1], tried._replace(with_lines=with_lines))
                 total = _estimated_error(answer, sample, float(np.average(after, weights=weights)))
-                kept += [_Kept(Refinement(answer, z[-1], by), candidate.rank, total, after)] if total < least else []
+                kept += [_Kept(found, candidate.rank, total, after)] if total < least else []
             if not z[-1] > 0:  # what was read would not help
                 break
     return _cautious(kept, weights).refinement if kept else Refinement(start, max(z))
@@ -101,20 +113,42 @@ def _cautious(kept: list[_Kept], weights: Vector) -> _Kept:
 
 def _candidates(
     begin: Start, sample: Observation, supported: int, use: IndexVector, check: IndexVector
-) -> Iterator[tuple[str, Factorization]]:
-    """What may be better than the start, and what it is."""
+) -> Iterator[tuple[Step, Factorization]]:
+    """What may be better than the start, and how it is made."""
     start = begin.approximation
     predictive = min(supported, rank_for_entries(start, sample.entries.take(use)))
     offsets = offsets_of(start) if begin.offsets_to_refine_around else None
-    yield "alternating least squares", _alternated(start, supported, None, sample, use, check)
+    yield Step(ALTERNATING, supported), _alternated(start, supported, None, sample, use, check)
     for rank in sorted({predictive, supported // 2, supported // 4} - {0}):
         if rank < supported or offsets is not None:
-            yield "alternating least squares", _alternated(start, rank, offsets, sample, use, check)
-    if sample.n_columns and sample.n_rows and affordable(sample) and len(use) >= sum(sample.shape):
-        factors = min(start.rank, MOST_FACTORS)
-        model = by_factor_model(known_table(sample, use), sample, factors).approximation
-        yield "a factor model", model
-        yield MEAN, mean_of(model, start)
+            step = Step(ALTERNATING, rank, offsets is not None)
+            yield step, _alternated(start, rank, offsets, sample, use, check)
+    if _has_lines(sample) and affordable(sample) and len(use) >= sum(sample.shape):
+        model = _factor_model(start, sample, use)
+        yield Step(FACTORS), model
+        yield Step(MEAN), mean_of(model, start)
+
+
+def _stepped(
+    step: Step, begin: Start, sample: Observation, supported: int, use: IndexVector, check: IndexVector
+) -> Factorization:
+    """What one step makes of the start, with at most as many directions as there are entries for."""
+    start = begin.approximation
+    if step.by == ALTERNATING:
+        offsets = offsets_of(start) if step.around_offsets else None
+        answer = _alternated(start, min(step.rank, supported), offsets, sample, use, check)
+    else:
+        model = _factor_model(start, sample, use)
+        answer = model if step.by == FACTORS else mean_of(model, start)
+    return _with_lines(answer, sample, start) if step.with_lines and _has_lines(sample) else answer
+
+
+def _has_lines(sample: Observation) -> bool:
+    return bool(sample.n_columns and sample.n_rows)
+
+
+def _factor_model(start: Factorization, sample: Observation, use: IndexVector) -> Factorization:
+    return by_factor_model(known_table(sample, use), sample, min(start.rank, MOST_FACTORS)).approximation
 
 
 def _alternated(

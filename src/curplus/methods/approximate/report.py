@@ -34,9 +34,14 @@ def fit_report(
     return FitReport(
         (
             Fact("rank", approximation.rank, reason=why, axis=rank.axis),
-            Fact("model", start.by or None),
+            Fact("model", start.way.model or None),
             *_offset_facts(start.offsets),
             Fact("first_guess", skeleton.guess or None),
+            Fact(
+                "weighting",
+                skeleton.exponent or None,
+                "rows and columns divided by a power of what is unexplained of them",
+            ),
             Fact("ridge", skeleton.ridge, unit=RELATIVE),
             Fact("intersection_condition", skeleton.condition, "condition of the intersection"),
             Fact("left_out_error", skeleton.left_out_error, "left-out rows and columns", "of the squares unpredicted"),
@@ -47,8 +52,8 @@ def fit_report(
                 start.offsets_z > kept_above(skeleton.reliability),
             ),
             _tried("correction_z", "core for the entries", start.correction_z, start.correction_z > KEPT_OF_SEVERAL),
-            _tried("refinement_z", "refinement", refinement.standard_errors, refinement.is_kept),
-            Fact("refined", refinement.is_kept, reason=f"by {refinement.by}" if refinement.is_kept else ""),
+            _tried("refinement_z", "refinement", refinement.standard_errors, refinement.is_kept, refinement.why_not),
+            Fact("refined", refinement.is_kept, reason=f"by {refinement.step.by}" if refinement.step else ""),
             Fact("against_zero_z", verdict.against_zero, "against the zero matrix", BETTER, is_judgement=True),
             Fact("against_means_z", verdict.against_means, "against row and column means", BETTER, is_judgement=True),
             Fact("verdict", verdict.text, is_judgement=True),
@@ -72,7 +77,7 @@ def _offset_facts(offsets: Offsets | None) -> tuple[Fact, ...]:
     )
 
 
-def _tried(name: str, label: str, z: float, kept: bool) -> Fact:
+def _tried(name: str, label: str, z: float, kept: bool, why_not: str = "too few entries") -> Fact:
     """A change that was kept, or not."""
-    outcome = "not tried: too few entries" if math.isnan(z) else "kept" if kept else "not kept"
+    outcome = f"not tried: {why_not}" if math.isnan(z) else "kept" if kept else "not kept"
     return Fact(name, z, label, BETTER, outcome)

@@ -14,7 +14,7 @@ from .entry_lines import EntryLines
 from .first_guess import FirstGuess
 from .leave_out import RIDGES, LeftOut, Svd, most_cautious, svd_of
 
-__all__ = ["RidgeChoice", "ridge_for"]
+__all__ = ["RidgeChoice", "ridge_for", "squares_at"]
 
 FEW, COARSE = 300, 4  # with more rows and columns, every so many of the ridges are tried first
 
@@ -47,6 +47,8 @@ class _Side(NamedTuple):
     number: int
     total: float  # sum of their squares
     stands_for: float  # how many each of them stands for
+    squares_of_weights: FloatArray  # of those that are left out
+    unit: float  # by which weighted squares are multiplied, so that they add up to as much as those without weights
 
 
 def ridge_for(
@@ -57,7 +59,7 @@ def ridge_for(
     ``plain`` is the decomposition of the intersection. Where there are many rows and columns, some of the ridges are
     tried, and then those beside the best.
     """
-    svd = plain if guess.name == "zero" else svd_of(guess.intersection(cross))
+    svd = plain if guess.is_plain else svd_of(guess.intersection(cross))
     sides = [
         _side(f, c, x)
         for f, c, x in ((guess, cross, svd), (guess.T, cross.T, svd.T))
@@ -75,9 +77,13 @@ def ridge_for(
 
 def _side(guess: FirstGuess, cross: Cross, svd: Svd) -> _Side:
     plain = cross.row_gram[:-1, :-1]
-    gram = plain if guess.name == "zero" else guess.rows @ cross.row_gram @ guess.rows.T
+    gram = plain if guess.is_plain else guess.rows @ cross.row_gram @ guess.rows.T
     stands_for = max(cross.unread_rows, np.finfo(float).tiny)
-    return _Side(LeftOut(svd, gram, guess.own_rows), len(plain), float(np.trace(plain)), stands_for)
+    squares = np.ones(len(plain)) if guess.weights is None else guess.weights.rows**2
+    total = float(np.trace(plain))
+    left_out = LeftOut(svd, gram, guess.own_rows)
+    unit = total / float(squares @ np.diag(plain))
+    return _Side(left_out, len(plain), total, stands_for, squares[left_out.chosen], unit)
 
 
 def _best(
@@ -85,13 +91,13 @@ def _best(
 ) -> RidgeChoice:
     """The choice with the largest of the ridges that is not clearly worse than the best."""
     squares = [side.left_out.squares(ridges) for side in sides]
-    shares = [errors.sum(axis=1) / side.total for errors, side in zip(squares, sides, strict=True)]
-    estimates = [errors * side.stands_for for errors, side in zip(squares, sides, strict=True)]
+    shares = [(x / side.squares_of_weights).sum(axis=1) / side.total for x, side in zip(squares, sides, strict=True)]
+    estimates = [x * (side.unit * side.stands_for) for x, side in zip(squares, sides, strict=True)]
     larger = max(range(len(sides)), key=lambda k: sides[k].number)
     errors = np.hstack(estimates) / len(sides) if uniform else estimates[larger]
     rounding = 1e-13 * float(errors[-1].sum())
     if judges is not None:
-        errors = _both(errors, _squares_at(choice, judges, ridges))
+        errors = _both(errors, squares_at(choice, judges, ridges))
     chosen = most_cautious(errors, rounding)
     left_out = float(np.mean([share[chosen] for share in shares]))
     if judges is None:
@@ -109,7 +115,7 @@ def _both(left_out: FloatArray, at_entries: FloatArray) -> FloatArray:
     return np.hstack([x * (size / sum(sizes)) for x, size in zip((left_out, at_entries), sizes, strict=True)])
 
 
-def _squares_at(choice: RidgeChoice, judges: EntryLines, ridges: FloatArray) -> FloatArray:
+def squares_at(choice: RidgeChoice, judges: EntryLines, ridges: FloatArray) -> FloatArray:
     """Squared errors at some entries for each of the ridges, shape (len(ridges), k)."""
     guess, (a, s, bt) = choice.guess, choice.svd.above(np.finfo(float).eps)
     parts = (judges.of_columns @ (guess.columns @ bt.T)) * (judges.of_rows @ (guess.rows.T @ a))

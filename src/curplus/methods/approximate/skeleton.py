@@ -19,12 +19,13 @@ from ..._typing import FloatArray, IndexVector
 from ...observation import Observation
 from .cross import Cross, cross_of
 from .entry_lines import EntryLines, entry_lines, some_of
-from .evidence import FEWEST
-from .first_guess import FirstGuess, offset_guess, sum_guess, zero_guess
+from .evidence import FEWEST, KEPT, standard_errors
+from .first_guess import GUESSES, FirstGuess, offset_guess, sum_guess, zero_guess
 from .leave_out import Svd, svd_of
+from .line_weights import EXPONENTS, line_weights
 from .prediction import Prediction
 from .rank import exact_rank, singular_values
-from .ridge import RidgeChoice, ridge_for
+from .ridge import RidgeChoice, ridge_for, squares_at
 
 __all__ = ["RELIABLE", "Skeleton", "ridge_skeleton"]
 
@@ -48,6 +49,7 @@ class Skeleton(NamedTuple):
     score: float = math.nan  # by which first guesses are compared
     asked_entries: bool = False  # whether entries had a part in it
     reliability: float = 0.0  # of offsets that are the first guess: the share of their variance that is not chance
+    exponent: float = 0.0  # by which rows and columns are weighted, see .line_weights
     is_exact: bool = False  # whether the ranks, or all the entries, say that it is exact
     cross: Cross | None = None  # the small matrices that it was made of
 
@@ -62,7 +64,14 @@ class Skeleton(NamedTuple):
         return Prediction(features, self.mixing, right + to_device(self.coefficients[:, -1], Rt))
 
 
-def ridge_skeleton(observation: Observation, rank: int, use: IndexVector, offsets: str | bool = "auto") -> Skeleton:
+def ridge_skeleton(
+    observation: Observation,
+    rank: int,
+    use: IndexVector,
+    offsets: str | bool = "auto",
+    guess: str = "",
+    exponent: float = 0.0,
+) -> Skeleton:
     """Predict the rest of the matrix from sampled rows and columns.
 
     Parameters
@@ -77,6 +86,8 @@ def ridge_skeleton(observation: Observation, rank: int, use: IndexVector, offset
         Which entries may be looked at.
     offsets : "auto", True or False, default "auto"
         Whether offsets of rows and columns are the first guess; "auto" lets left-out rows and columns decide.
+    guess, exponent : str and float, optional
+        The first guess, and by which power rows and columns are weighted, where they were chosen before.
 
     Notes
     -----
@@ -93,18 +104,27 @@ def ridge_skeleton(observation: Observation, rank: int, use: IndexVector, offset
         return _bounded(plain, cross)
     rank = rank if can_leave_out else 1
     uniform = observation.design.columns == observation.design.rows == "uniform"
-    judges = _judges(observation, use)
-    guesses = _guesses(cross, uniform, offsets)
-    if len(guesses) > 1 and max(cross.W.shape) > MOST_COMPARED:
+    entries = entry_lines(observation, some_of(use, MOST_JUDGES)) if len(use) >= FEWEST else None
+    judges = entries if max(cross.W.shape) < FEW_LINES else None
+    asked = judges is not None
+    if not guess and max(cross.W.shape) > MOST_COMPARED:
         some = ridge_skeleton(_part(observation), min(rank, MOST_COMPARED - 1), use[:0], offsets)
-        guesses = [guess for guess in guesses if guess.name == some.guess]
-    found = [ridge_for(guess, cross, svd, rank, uniform, judges) for guess in guesses]
-    best = _best_guess(found)
+        guess, exponent = some.guess, some.exponent
+    if guess:
+        first = _weighted(GUESSES[guess](cross), cross, rank, exponent)
+        best = ridge_for(first, cross, svd, rank, uniform, judges)
+    else:
+        best = _best_guess([ridge_for(x, cross, svd, rank, uniform, judges) for x in _guesses(cross, uniform, offsets)])
+        weighted = [_weighted(best.guess, cross, rank, exponent) for exponent in EXPONENTS]
+        found = [best, *(ridge_for(x, cross, svd, rank, uniform, judges) for x in weighted)]
+        best, by_entries = _best_weights(found, entries)
+        asked |= by_entries
     return _skeleton(best.guess, best.svd, best.ridge)._replace(
         reliability=best.guess.reliability,
         left_out_error=best.left_out if math.isfinite(best.left_out) else math.nan,
         score=best.score,
-        asked_entries=judges is not None,
+        exponent=0.0 if best.guess.weights is None else best.guess.weights.exponent,
+        asked_entries=asked,
         cross=cross,
     )
 
@@ -119,6 +139,26 @@ def _best_guess(found: list[RidgeChoice]) -> RidgeChoice:
     return best if not offsets or best.is_clearly_better(offsets[0]) else offsets[0]
 
 
+def _weighted(guess: FirstGuess, cross: Cross, rank: int, exponent: float) -> FirstGuess:
+    return guess.weighted(line_weights(cross, rank, exponent)) if exponent else guess
+
+
+def _best_weights(found: list[RidgeChoice], entries: EntryLines | None) -> tuple[RidgeChoice, bool]:
+    """The weights that entries are convinced of, and whether they are; the first of ``found`` has none.
+
+    Or else those that left-out rows and columns ask for, if entries are not predicted worse with them.
+    """
+    if entries is None:
+        return min(found, key=lambda choice: choice.left_out), False
+    squares = [squares_at(choice, entries, np.array([choice.ridge]))[0] for choice in found]
+    totals = [float(x.sum()) for x in squares]
+    best = int(np.argmin(totals))
+    if standard_errors(squares[0], squares[best], np.ones(len(squares[0]))) > KEPT:
+        return found[best], True
+    possible = [choice for choice, total in zip(found, totals, strict=True) if total <= totals[0]]
+    return min(possible, key=lambda choice: choice.left_out), False
+
+
 def _part(observation: Observation) -> Observation:
     """As many of the rows and columns as it takes to compare first guesses."""
     rows, columns = (
@@ -127,13 +167,6 @@ def _part(observation: Observation) -> Observation:
     )
     none = np.empty(0, dtype=np.int64)
     return observation.subset(rows=rows, columns=columns, entries=none, design=observation.design)
-
-
-def _judges(observation: Observation, use: IndexVector) -> EntryLines | None:
-    """Entries that say which ridge is right, where few rows and columns can be left out."""
-    if max(observation.n_rows, observation.n_columns) >= FEW_LINES or len(use) < FEWEST:
-        return None
-    return entry_lines(observation, some_of(use, MOST_JUDGES))
 
 
 def _guesses(cross: Cross, uniform: bool, offsets: str | bool) -> list[FirstGuess]:
@@ -152,7 +185,7 @@ def _skeleton(guess: FirstGuess, svd: Svd, ridge: float) -> Skeleton:
     """The first guess, and the ridge inverse of the deviations from it, in factored form."""
     a, s, bt = svd.above(np.finfo(float).eps)
     inverse = s / (s**2 + ridge * s.max(initial=0.0) ** 2)
-    if guess.name == "zero":
+    if guess.is_plain:
         columns, rows = np.vstack([bt.T, np.zeros(len(s))]), np.hstack([(a * inverse).T, np.zeros((len(s), 1))])
     else:
         columns, rows = guess.columns @ bt.T, (a * inverse).T @ guess.rows

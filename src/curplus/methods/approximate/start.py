@@ -11,6 +11,7 @@ from ...observation import Entries
 from .offsets import Offsets
 from .rank import RankChoice
 from .skeleton import Skeleton
+from .way import Way
 
 __all__ = ["Aside", "Start"]
 
@@ -28,13 +29,21 @@ class Start(NamedTuple):
     approximation: Factorization
     rank: RankChoice
     skeleton: Skeleton | None = None  # None where there are no rows and columns to predict from
-    correction_z: float = math.nan  # by how many standard errors a core fitted to the entries did better
-    offsets_z: float = math.nan  # and offsets fitted to the entries; nan where they were not tried
     used_entries: bool = True  # whether the entries had a part in it
     offsets: Offsets | None = None  # the additive model, where it had a part in it
     model: FittedModel | None = None  # for rows and columns that come later, where it is known already
     aside: Aside | None = None  # values of a table that were set aside although they are no scattered entries
-    by: str = ""  # the way that was taken, where there were several
+    way: Way = Way()  # what was chosen
+
+    @property
+    def offsets_z(self) -> float:
+        """By how many standard errors offsets fitted to the entries did better; nan where they were not tried."""
+        return math.nan if self.way.offsets is None else self.way.offsets.standard_errors
+
+    @property
+    def correction_z(self) -> float:
+        """By how many standard errors a core fitted to the entries did better; nan where none was tried."""
+        return math.nan if self.way.core is None else self.way.core.standard_errors
 
     @property
     def is_exact(self) -> bool:
