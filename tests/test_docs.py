@@ -1,5 +1,6 @@
 """The reference has a page for every subpackage, with all of its public names, and the prose is plain."""
 
+import doctest
 import importlib
 import re
 from pathlib import Path
@@ -46,19 +47,29 @@ def test_the_page_of_a_subpackage_has_all_of_its_public_names(subpackage):
     assert public <= {name for names in documented for name in names}
 
 
+PAGES = [path for path in PROSE if path.suffix == ".rst" and "api" not in path.parts]
+IS_TABLE = re.compile(r"\S {2,}\S")  # columns of numbers may be wider, and are moved sideways
+
+
 def code_of(text):
-    """Lines of code: between fences, in doctests and what they print, and in blocks that are set apart."""
+    """Lines of code: of doctests and what they print, of blocks that are set apart, and between fences."""
+    examples = [part for part in doctest.DocTestParser().parse(text) if isinstance(part, doctest.Example)]
+    typed = [f"... {line}" for example in examples for line in example.source.splitlines()]
+    printed = [line for example in examples for line in example.want.splitlines() if not IS_TABLE.search(line)]
+    blocks = re.findall(r"^\.\. code-block::.*\n(?:   :.*\n)*\n((?:   .*\n|\n)+)", text, flags=re.MULTILINE)
     fenced = re.findall(r"^```\w+\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
-    doctests = re.findall(r"^>>> .*?(?:\n\n|\Z)", text, flags=re.MULTILINE | re.DOTALL)
-    blocks = re.findall(r"^\.\. code-block::.*?\n\n((?:   .*\n|\n)+)", text, flags=re.MULTILINE)
-    return [line for part in (*fenced, *doctests, *blocks) for line in part.splitlines()]
+    return [*typed, *printed, *(line for part in (*blocks, *fenced) for line in part.splitlines())]
 
 
-@pytest.mark.parametrize("path", [ROOT / "README.md", DOCS / "getting-started.rst"], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [ROOT / "README.md", *PAGES], ids=lambda path: str(path.relative_to(ROOT)))
 def test_code_fits_the_page(path):
-    lines = code_of(path.read_text(encoding="utf-8"))
-    assert len(lines) > 10
-    assert not [line for line in lines if len(line) > 74]
+    """A line of 75 characters is cut off in a window of 1280 pixels."""
+    assert not [line for line in code_of(path.read_text(encoding="utf-8")) if len(line) > 74]
+
+
+def test_all_kinds_of_code_are_seen():
+    page = ">>> 1 + 1\n2\n\n.. code-block:: bash\n   :caption: x\n\n   ls\n\nText.\n\n```python\nx = 1\n```\n"
+    assert [line.strip() for line in code_of(page) if line.strip()] == ["... 1 + 1", "2", "ls", "x = 1"]
 
 
 @pytest.mark.parametrize("path", PROSE, ids=lambda path: str(path.relative_to(ROOT)))

@@ -1,6 +1,7 @@
 """The order of the gallery: the one in which a newcomer would want to read it."""
 
 ORDER = (
+    "plot_less_read.py",
     "plot_exact_recovery.py",
     "plot_photograph.py",
     "plot_choosing_samples.py",

@@ -20,6 +20,7 @@ SHARED = (
     "_replacing",
     "_files",
     "_stores",
+    "_processes",
 )
 
 #: A subpackage may import only from those before it, and from the modules that serve them all.
