@@ -8,7 +8,7 @@ LOWEST := .venv-lowest/bin
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test stress test-lowest docs check clean
+.PHONY: demo test stress test-lowest bench docs check clean
 
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -35,6 +35,14 @@ stress: .venv/ready          ## the long forms of the tests: 500 examples each, 
 test-lowest: .venv-lowest/ready  ## run the tests with the lowest versions that pyproject.toml allows
 	$(LOWEST)/python -m pytest -n 1 -W ignore::DeprecationWarning  # old packages call what newer ones deprecate
 
+.venv-cmfrec/ready:          # a neighbour in an environment of its own
+	$(PYTHON) -m venv .venv-cmfrec
+	.venv-cmfrec/bin/python -m pip install --quiet cmfrec
+	touch $@
+
+bench: .venv/ready .venv-cmfrec/ready  ## ours beside the neighbours on the same data: docs/guide/results.rst
+	$(BIN)/python benchmarks/bench.py --cmfrec .venv-cmfrec/bin/python
+
 docs: .venv/ready            ## build the documentation, warnings are errors
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
@@ -45,4 +53,4 @@ check: .venv/ready           ## format, lint, types and repository review
 	$(BIN)/repo-review .
 
 clean:
-	rm -rf .venv .venv-lowest docs/_build docs/gallery docs/api/generated
+	rm -rf .venv .venv-lowest .venv-cmfrec docs/_build docs/gallery docs/api/generated
