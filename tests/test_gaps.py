@@ -139,7 +139,7 @@ def test_a_file_without_gaps_says_nothing_of_them(tmp_path):
 
 
 def test_a_row_may_be_all_gaps(xp):
-    seen = Observation(shape=(2, 3), row_index=[0], rows=xp.full((1, 3), NAN), gaps=True)
+    seen = Observation(shape=(2, 3), row_index=[0], rows=xp.full((1, 3), NAN, dtype=xp.float64), gaps=True)
     assert (seen.n_values_read, seen.n_gaps, seen.magnitude) == (0, 3, 0.0)
     assert repr(seen) == "<Observation of a 2 x 3 matrix: 0 columns, 1 row, 0 entries, 3 gaps, float64>"
 

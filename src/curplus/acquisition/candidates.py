@@ -64,7 +64,7 @@ def candidate_columns(observation: Observation, wanted_more: bool) -> Candidates
 def _known_well(observation: Observation) -> Observation:
     """Without rows and columns of which less than half is known: those that are still being measured, for example."""
     rows, columns = (
-        None if known is None else np.mean(to_numpy(known), axis=axis) >= ENOUGH_OF_A_LINE
+        None if known is None else to_numpy(array_namespace(known).mean(float64(known), axis=axis)) >= ENOUGH_OF_A_LINE
         for known, axis in ((observation.known_rows, 1), (observation.known_columns, 0))
     )
     is_whole = all(which is None or which.all() for which in (rows, columns))
