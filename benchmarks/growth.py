@@ -127,7 +127,7 @@ def main():
         for stage in STAGES:
             some = [row for row in rows if (row["source"], row["stage"]) == (kind, stage)]
             print(f"{kind}, {stage}: n^{exponent(some, 'seconds'):.2f} s, n^{exponent(some, 'megabytes'):.2f} bytes")
-    carried(rows, (10**9, 10**6), 40, 100)
+    carried(rows, (10**9, 10**6), args.n, 100)
     if args.out:
         with args.out.open("w", newline="") as stream:
             table = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
