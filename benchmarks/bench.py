@@ -17,7 +17,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 from common import versions  # isort: skip
@@ -152,7 +151,7 @@ def best_runs(rows):
         yield case, way, best, sum(float(row["seconds"]) for row in done), runs[0]["note"]
 
 
-def page(rows, seconds, options):
+def page(rows, options):
     """The results page, made from the table."""
     lines = [
         "Results beside neighbours",
@@ -161,7 +160,9 @@ def page(rows, seconds, options):
         "This page is written by ``make bench``. All ways were run one after the other on the same data and the",
         "same observed values, each in a process of its own, with one BLAS thread and at most",
         f"{options.limit:g} s of the processor, on a {platform.machine()} machine: {versions()}.",
-        f"The options were ``{' '.join(_shown(options)) or 'none'}``. A neighbour stands at the best of its settings, picked in hindsight by",
+        f"The last options were ``{' '.join(_shown(options)) or 'none'}``; ``--only`` runs some cases and keeps the",
+        "others. Seconds are those of the processor.",
+        "A neighbour stands at the best of its settings, picked in hindsight by",
         "the values that it is judged by; *search* is the time of all of them. Errors are relative, Frobenius norms",
         "over all values that are judged. *Read* is the share of the matrix that was given or read, *MB* what the",
         "process took beyond the data. All runs are in :download:`bench.csv <../_static/bench.csv>`.",
@@ -181,11 +182,22 @@ def page(rows, seconds, options):
                 lines += _cells(way, "", "", "", "", "", note or "no result")
                 continue
             numbers = (f"{float(best['error']):.4g}", f"{float(best['seconds']):.2f}", f"{search:.2f}")
-            more = (f"{float(best['share']):.2%}", f"{float(best['megabytes']):.0f}")
+            memory = "" if best["megabytes"] == "" else f"{float(best['megabytes']):.0f}"
+            more = (f"{float(best['share']):.2%}", memory)
             lines += _cells(way, *numbers, *more, best["setting"] + (f" ({note})" if note else ""))
         lines.append("")
-    lines += [f"The whole run took {seconds / 60:.0f} minutes.", ""]
     return "\n".join(lines)
+
+
+def _with_others(rows, options):
+    """The new rows, and those of cases that were not run from the table that is there, in the order of cases."""
+    path, cases = options.out / "_static/bench.csv", {row["case"] for row in rows}
+    others = []
+    if path.exists():
+        with path.open(newline="") as stream:
+            others = [row for row in csv.DictReader(stream) if row["case"] not in cases]
+    order = [name for name, _ in problems(options.data)]
+    return sorted(rows + others, key=lambda row: order.index(row["case"]) if row["case"] in order else len(order))
 
 
 def _shown(options):
@@ -233,7 +245,7 @@ def draw(rows, path):
             runs = {}
             for row in grown:
                 if row["way"] == way and row["setting"] in ("d=40", "n_iter=2", "arpack n_iter=5"):
-                    runs[int(row["case"].split(",")[1].split("x")[0])] = float(row[field])
+                    runs[int(row["case"].split(",")[1].split("x")[0])] = float(row[field] or "nan")
             if runs:
                 axis.plot(sorted(runs), [max(runs[n], 1e-3) for n in sorted(runs)], label=way, **look[way])
         axis.set(xscale="log", yscale="log", xlabel="rows n, of n x 2000", ylabel=field, title=f"{field} against n")
@@ -251,8 +263,7 @@ def main():
     parser.add_argument("--only", nargs="+", default=[""], help="names of problems, or the beginnings of them")
     parser.add_argument("--out", type=Path, default=HERE.parent / "docs")
     options = parser.parse_args()
-    start = time.perf_counter()
-    rows = list(measure(options))
+    rows = _with_others(list(measure(options)), options)
     (options.out / "_static").mkdir(parents=True, exist_ok=True)
     (options.out / "guide").mkdir(parents=True, exist_ok=True)
     with (options.out / "_static/bench.csv").open("w", newline="") as stream:
@@ -260,7 +271,7 @@ def main():
         table.writeheader()
         table.writerows({key: f"{x:.5g}" if isinstance(x, float) else x for key, x in row.items()} for row in rows)
     draw(rows, options.out / "_static/bench.png")
-    (options.out / "guide/results.rst").write_text(page(rows, time.perf_counter() - start, options))
+    (options.out / "guide/results.rst").write_text(page(rows, options))
 
 
 if __name__ == "__main__":

@@ -225,23 +225,39 @@ def problem_in(path):
 
 def main(way, path, out, limit):
     p = problem_in(path)
-    kind, runs, before = str(p["kind"]), [], resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    kind, runs = str(p["kind"]), []
     for module in IMPORTS.get(way, OURS if way.startswith(("curplus", "CUR+")) else ()):
         importlib.import_module(module)
     most = int(float(limit) + time.process_time()) + 1
     resource.setrlimit(resource.RLIMIT_CPU, (most, most + 5))
+    before = forget_peak()
     start = time.process_time()
     for setting, found in WAYS[kind][way](p):
-        seconds = time.process_time() - start
+        seconds, peak = time.process_time() - start, memory("VmHWM") - before
         if kind == "values":
             error, read = error_of_values(p, found), len(p["values"])
         else:
             *pair, read = found
             error = error_of_factors(p["matrix"], *pair)
-        peak = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 2**10
         runs.append({"setting": setting, "seconds": seconds, "error": error, "read": int(read), "megabytes": peak})
         Path(out).write_text(json.dumps(runs))
+        before = forget_peak()
         start = time.process_time()
+
+
+def memory(field):
+    """Megabytes that Linux says of this process; nan elsewhere."""
+    status = Path("/proc/self/status")
+    lines = status.read_text().splitlines() if status.exists() else []
+    return next((int(line.split()[1]) / 2**10 for line in lines if line.startswith(field)), float("nan"))
+
+
+def forget_peak():
+    """Megabytes in use now, from which the next peak is counted."""
+    reset = Path("/proc/self/clear_refs")
+    if reset.exists():
+        reset.write_text("5")
+    return memory("VmRSS")
 
 
 if __name__ == "__main__":
