@@ -146,11 +146,11 @@ def test_entries_that_steered_are_fitted_and_never_held_out():
     "fit",
     [
         lambda M, seen: curplus.approximate(seen, 3),
-        lambda M, seen: curplus.approximate(seen.subset(rows=NONE, columns=NONE, design=seen.design), 3),
+        lambda M, seen: curplus.approximate(seen.subset(rows=NONE, design=seen.design), 3),
         lambda M, seen: curplus.cur_plus(seen, 3, holdout=0.5),
         lambda M, seen: curplus.cur_full(M, seen, 3),
     ],
-    ids=["approximate", "entries alone", "cur_plus", "cur_full"],
+    ids=["approximate", "columns and entries", "cur_plus", "cur_full"],
 )
 def test_no_method_holds_out_what_steered(fit):
     M = noisy()
@@ -158,6 +158,13 @@ def test_no_method_holds_out_what_steered(fit):
     held_out = fit(M, seen).held_out
     assert len(held_out)
     assert not seen.steering[held_out].any()
+
+
+def test_of_entries_alone_those_that_steered_are_no_evidence():
+    M = noisy()
+    seen = steered(M).subset(rows=NONE, columns=NONE, design=steered(M).design)
+    certificate = curplus.certify(curplus.approximate(seen, 3), seen)
+    assert 0 < len(certificate.errors) <= np.count_nonzero(~seen.steering)
 
 
 def test_a_position_of_which_one_record_steered_is_no_evidence():
