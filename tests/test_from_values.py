@@ -254,3 +254,12 @@ def test_entries_that_have_chosen_are_fitted_too(rng):
     assert approx.report.fitted_again == 1100
     assert len(approx.held_out) == 0
     assert curplus.certify(approx, seen).evidence == "cross-fitted entries"
+
+
+def test_entries_with_weights_are_fitted_without_a_warning(panel, rng):
+    flat = rng.choice(panel.size, 1500, replace=False)
+    i, j = np.divmod(flat, 60)
+    seen = Observation(shape=panel.shape, i=i, j=j, values=panel[i, j], weights=rng.uniform(0.5, 2, 1500))
+    approx = curplus.approximate(seen)
+    assert approx.report.fitted_again == 1500
+    assert relative(approx, panel) < 0.3

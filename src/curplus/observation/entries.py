@@ -86,4 +86,4 @@ class Entries:
         """Weight of each record's squared error in a fit: its importance weight times its noise weight."""
         if self.weights is None:
             return self.importance_weights
-        return self.importance_weights * (self.weights / np.mean(self.weights))
+        return self.importance_weights * (self.weights / (np.mean(self.weights) if len(self) else 1.0))
