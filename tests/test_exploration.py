@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from curplus import acquire, approximate
-from curplus._arrays import power_of_two
 from curplus.acquisition import Adaptive, Candidates
 from curplus.acquisition.adaptive import _expected, _power_of_size
 from curplus.acquisition.candidates import candidate_columns, candidate_rows
@@ -74,8 +73,7 @@ def test_what_a_blind_draw_brings_is_estimated_from_entries_in_untouched_columns
     expected = _expected(candidate_columns(seen, wanted_more=False))
     touched = np.unique(seen.row_index * 10 // 600)
     np.testing.assert_array_equal(np.unique(np.flatnonzero(~expected.untouched) * 10 // 450), touched)
-    unit = power_of_two(M[:, seen.column_index].max(), M)
-    assert expected.of_untouched == pytest.approx(2 * np.mean(M**2) / unit**2, rel=0.5)  # at the 2 rows
+    assert expected.of_untouched == pytest.approx(2 * np.mean(M**2), rel=0.5)  # at the 2 rows
 
 
 def test_entries_that_helped_to_choose_are_marked_and_the_others_judge():

@@ -6,7 +6,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._arrays import array_namespace, float64, largest, power_of_two, small_svd, take, to_device, to_numpy
+from .._arrays import (
+    array_namespace,
+    float64,
+    harmless_unit,
+    largest,
+    power_of_two,
+    small_svd,
+    take,
+    to_device,
+    to_numpy,
+)
 from .._typing import FloatArray, IndexVector, Matrix
 from ..observation import Observation
 from .gaps import without_gaps
@@ -21,7 +31,7 @@ NO_INDEX: IndexVector = np.empty(0, dtype=np.int64)
 class Candidates(NamedTuple):
     """The columns that could be read next, or the rows, turned into columns; and what is known of them."""
 
-    sample: Matrix  # (d, size), float64, at most 1: all candidates, in the d rows (or columns) known
+    sample: Matrix  # (d, size), float64, of harmless size: all candidates, in the d rows (or columns) known
     taken: IndexVector  # (t,): those already read, or asked for, whole
     wanted_more: bool  # whether clearly more of these are wanted than of the other kind
     whole: Matrix | None = None  # (length, t'): the first of those taken, as a whole; of the others too little is known
@@ -52,8 +62,10 @@ def candidate_columns(observation: Observation, wanted_more: bool) -> Candidates
     seen = _known_well(observation)
     rows = without_gaps(seen.rows, seen.known_rows)
     columns = without_gaps(seen.columns, seen.known_columns)
-    unit = power_of_two(max(largest(rows), largest(columns)), rows)
-    sample, whole = float64(rows) / unit, float64(columns) / unit
+    sample, whole = float64(rows), float64(columns)
+    unit = harmless_unit(max(largest(rows), largest(columns)), sample, power=4)
+    if unit != 1:
+        sample, whole = sample / unit, whole / unit
     steering = np.flatnonzero(observation.outside & observation.steering)
     squares = _left_over(sample, whole, seen, steering, unit)
     others = observation.column_index[~np.isin(observation.column_index, seen.column_index)]
