@@ -109,8 +109,8 @@ def draft_of(
     money = Money(budget - cost, settings.budget if horizon is None else horizon, costs)
     choice = next_choice(observation_of(snapshot, settings, "all", out), money, known, seed, whole=whole)
     to_measure = without(union(cells_of_lines(choice.rows, choice.columns, shape), choice.drawn), union(done, banned))
-    return _draft(choice, required, union(to_measure, must), costs, shape,
-                  budget=budget, after_list=snapshot.last_list, **about)  # fmt: skip
+    cells = union(to_measure, must)
+    return _draft(choice, required, cells, costs, shape, budget=budget, after_list=snapshot.last_list, **about)
 
 
 def _draft(

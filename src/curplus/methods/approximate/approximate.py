@@ -42,6 +42,7 @@ __all__ = ["CrossApproximation", "approximate"]
 
 HOLDOUT = 0.1  # share of the entries that is set aside to check
 FEW_VALUES = 20_000  # entries, with nothing else, that are all fitted once they have chosen
+WHY = "those set aside too, once they had chosen and judged"
 MOST_CHECKED = 1500  # enough to tell the error of a benign fit to 4 %, and too few to be missed by it
 
 
@@ -136,11 +137,8 @@ class CrossApproximation:
         _check_distributed(observation)
         form = check_form(self.form, _lines(observation))
         if not is_nystroem(observation):
-            return (
-                self._fit_to_all(observation, form, rng)
-                if _few_values(observation)
-                else self._fit(observation, form, rng)
-            )
+            fit = self._fit_to_all if _few_values(observation) else self._fit
+            return fit(observation, form, rng)
         answer = self._nystroem(observation, form)
         if not has_other_entries(observation):
             return answer
@@ -170,7 +168,9 @@ class CrossApproximation:
         answer = method._fit(observation, form, rng, holdout=0.0)
         provenance = replace(
             answer.provenance,
-            report=FitReport((*report.facts, Fact("fitted_again", observation.n_entries, "fitted again", "entries"))),
+            report=FitReport(
+                (*report.facts, Fact("fitted_again", observation.n_entries, "fitted again", "entries", WHY))
+            ),
             model=None if model is None else FittedModel.of(answer, model.noise),
         )
         return replace(answer, provenance=provenance)
