@@ -70,7 +70,7 @@ if __name__ == "__main__":
     parser.add_argument("--budgets", nargs="+", type=float, default=[0.02, 0.05, 0.1, 0.2])
     options = parser.parse_args()
     print("#", versions(), f"{options.seeds} seeds")
-    print("data,budget,budget=,best split,columns,rows,entries,uniform,additive,budget= / best")
+    print("data,budget,ours,best split,uniform,additive,ours / best,best split (columns + rows + entries)")
     for name in options.sets:
         file, key = SETS[name]
         M = np.load(Path(options.data) / file)[key].astype(float)
@@ -84,9 +84,8 @@ if __name__ == "__main__":
             best = min(tried, key=tried.get)
             uniform = np.mean([error(M, curplus.acquire(M, budget=budget, strategy="uniform", rng=s)) for s in seeds])
             means = np.mean([additive(M, total, s) for s in seeds])
-            numbers = ",".join(map(str, best))
             print(
-                f"{name},{budget},{ours:.4f},{tried[best]:.4f},{numbers},{uniform:.4f},{means:.4f},"
-                f"{ours / tried[best]:.3f}",
+                f"{name.replace('_', ' ')},{budget},{ours:.4f},{tried[best]:.4f},{uniform:.4f},{means:.4f},"
+                f"{ours / tried[best]:.3f},{' + '.join(map(str, best))}",
                 flush=True,
             )
