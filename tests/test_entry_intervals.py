@@ -50,7 +50,7 @@ def test_intervals_cover_as_often_as_they_say(level):
 
 def test_intervals_cover_where_entries_had_unequal_chances():
     shares = []
-    for seed in range(effort(4, 8)):
+    for seed in range(effort(8, 16)):
         M, how = matrix(seed=seed), ProductLeverage(uniform_share=0.3)
         seen = curplus.acquire(M, n_columns=5, n_rows=5, n_entries=1500, entry_strategy=how, rng=seed)
         found = intervals_of(seen)

@@ -12,6 +12,7 @@ import pytest
 
 import curplus
 from curplus import Study
+from curplus.evaluation.cross_fit import cross_fit
 from curplus.exceptions import InvalidArgumentError
 from curplus.study.report.charts import charts_of
 from curplus.study.report.citation import PAPER, SOFTWARE, bibtex
@@ -137,11 +138,15 @@ def test_small_means_can_be_the_good_ones(screen, axis, what):
     assert np.count_nonzero(means.may_be_best) >= 3
 
 
-def test_held_out_cells_are_those_that_the_fit_did_not_use(screen, facts):
+def test_cells_are_predicted_by_fits_that_did_not_use_them(screen, facts):
     approximation, seen, cells = screen.fit(), screen.observation(), facts["held_out"]["cells"]
-    held = approximation.held_out
-    np.testing.assert_array_equal(cells.measured, seen.values[held])
-    np.testing.assert_allclose(cells.predicted, approximation.to_array()[seen.i[held], seen.j[held]])
+    fits = cross_fit(approximation, seen)
+    assert not len(approximation.held_out)
+    np.testing.assert_array_equal(cells.measured, seen.values[fits.counted])
+    for k, fit in enumerate(fits.fits):
+        held = fits.counted[fits.fold[fits.counted] == k]
+        predicted = cells.predicted[np.searchsorted(fits.counted, held)]
+        np.testing.assert_allclose(predicted, fit.to_array()[seen.i[held], seen.j[held]])
     assert cells.error == pytest.approx(np.sqrt(np.mean((cells.measured - cells.predicted) ** 2)))
 
 

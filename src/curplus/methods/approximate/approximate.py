@@ -9,40 +9,51 @@ about every row and column, refine it; a refinement is kept only if entries that
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
 
-from ..._arrays import array_namespace, harmless_unit, is_dask_array, to_numpy
+from ..._arrays import array_namespace, harmless_unit, is_dask_array
 from ..._typing import IndexVector, RandomState
 from ..._validation import random_generator
 from ...exceptions import InvalidArgumentError
-from ...factorization import Fact, Factorization, FitReport, FittedModel, Provenance
+from ...factorization import Factorization, FitReport, FittedModel, Provenance
 from ...observation import Observation
 from ...observation.checks import check_observation
 from ...observation.holdout import evidence_outside
 from ...observation.symmetry import mirrored
+from .both_ways import (
+    FEW_VALUES,
+    best_share,
+    blended,
+    blended_facts,
+    has_both_ways,
+    is_met,
+    judged_by,
+    set_aside,
+)
 from .by_nystroem import by_nystroem, has_other_entries, is_nystroem
 from .evidence import KEPT, best_on, squared_errors
 from .fill_lines import filled_lines
+from .finished import finished
 from .from_columns import from_all_columns, from_columns
 from .from_cross import chosen_rank, from_rows_and_columns
 from .from_values import from_table, from_values
 from .in_span import check_form, in_span
 from .rank import is_complete
 from .refine import refined
-from .report import fit_report
+from .report import fit_report, fitted_again
+from .scattered import as_scattered
 from .start import Start
 from .symmetric import split_sample, symmetric_part
 from .verdict import judged
-from .way import Way
+from .way import SUBSPACE, Way
 
 __all__ = ["CrossApproximation", "approximate"]
 
 HOLDOUT = 0.1  # share of the entries that is set aside to check
-FEW_VALUES = 20_000  # entries, with nothing else, that are all fitted once they have chosen
-WHY = "those set aside too, once they had chosen and judged"
 MOST_CHECKED = 1500  # enough to tell the error of a benign fit to 4 %, and too few to be missed by it
 
 
@@ -92,6 +103,9 @@ def approximate(
     shrunk by a threshold. Gaps of sampled rows and columns are filled by a factor model first. Without rows alone, the
     leading subspace of the columns is used, and the other factor is fitted to the entries.
 
+    With rows or columns and at most 20,000 values in all, both ways are gone: rows and columns as such, and all values as
+    scattered ones. The answer is a mean of the two, with a share that entries set aside choose.
+
     Corrections and refinements are kept only if entries that had no part in them are predicted better: by two standard
     errors, by three for the best of several cores, by one for the mean of two models. Where the sampled rows and
     columns show that there are offsets, any gain is enough for offsets fitted to the entries.
@@ -137,8 +151,7 @@ class CrossApproximation:
         _check_distributed(observation)
         form = check_form(self.form, _lines(observation))
         if not is_nystroem(observation):
-            fit = self._fit_to_all if _few_values(observation) else self._fit
-            return fit(observation, form, rng)
+            return self._way_of(observation, form)(observation, form, rng)
         answer = self._nystroem(observation, form)
         if not has_other_entries(observation):
             return answer
@@ -155,7 +168,54 @@ class CrossApproximation:
         if not math.isnan(noise):
             model = FittedModel.of(answer, max(noise, 0.0)).scale(unit)
         provenance = Provenance(method, held_out, observation.fingerprint, report, model)
-        return _finished(answer, observation, unit, provenance)
+        return finished(answer, observation, unit, provenance)
+
+    def _way_of(self, observation: Observation, form: str) -> Callable[[Observation, str, RandomState], Factorization]:
+        """How an observation is fitted."""
+        if self.way.scattered is not None:
+            return self._blend
+        if form == "free" and self.way == Way() and has_both_ways(observation):
+            return self._best_of_both
+        return self._fit_to_all if _few_values(observation) else self._fit
+
+    def _best_of_both(self, observation: Observation, form: str, rng: RandomState) -> Factorization:
+        """From rows and columns as such, from all values as scattered ones, or the mean: entries set aside choose."""
+        is_cross = observation.n_rows and observation.n_columns
+        by_lines = self if is_cross else replace(self, way=Way(model=SUBSPACE))
+        aside = set_aside(observation, random_generator(rng))
+        if not len(aside):
+            return by_lines._fit(observation, form, rng)
+        unit = harmless_unit(observation.magnitude, observation.values, power=4)
+        sample = observation.divide(unit)
+        part = sample.subset(entries=np.delete(np.arange(sample.n_entries), aside), design=sample.design)
+        lines, at = by_lines._fit(part, form, rng), sample.entries.take(aside)
+        if is_met(lines, at):
+            return by_lines._fit(observation, form, rng)
+        values = self._fit(as_scattered(part), form, rng)
+        share = best_share(lines, values, at, self.rank)
+        if not share:
+            return by_lines._fit(observation, form, rng)
+        chosen = lines.provenance.method
+        way = chosen.way._replace(scattered=values.provenance.method.way, share=share)
+        answer = replace(self, way=way, refine=chosen.refine)._blend(observation, form, rng)
+        trial = blended(lines, values, share, self.rank)
+        noise = unit * math.sqrt(float(np.mean(squared_errors(trial, at))))
+        report = FitReport((*answer.report.facts, *judged_by(trial, sample, aside)))
+        provenance = replace(answer.provenance, report=report, model=FittedModel.of(answer, noise))
+        return replace(answer, provenance=provenance)
+
+    def _blend(self, observation: Observation, form: str, rng: RandomState) -> Factorization:
+        """The same once it is chosen: everything is fitted."""
+        way, by_values = self.way, self.way.scattered or Way()
+        unit = harmless_unit(observation.magnitude, observation.values, power=4)
+        sample, scattered = observation.divide(unit), replace(self, way=by_values, refine=by_values.step is not None)
+        lines = values = scattered.fit(as_scattered(sample), rng=rng)
+        if way.share < 1:
+            lines = replace(self, way=way._replace(scattered=None))._fit(sample, form, rng)
+        answer = blended(lines, values, way.share, self.rank)
+        report = blended_facts(lines.report, answer.rank, way.share)
+        none: IndexVector = np.empty(0, dtype=np.int64)
+        return finished(answer, observation, unit, Provenance(self, none, observation.fingerprint, report))
 
     def _fit_to_all(self, observation: Observation, form: str, rng: RandomState) -> Factorization:
         """Entries set aside choose, and then they are fitted too: of few, a tenth is missed."""
@@ -168,9 +228,7 @@ class CrossApproximation:
         answer = method._fit(observation, form, rng, holdout=0.0)
         provenance = replace(
             answer.provenance,
-            report=FitReport(
-                (*report.facts, Fact("fitted_again", observation.n_entries, "fitted again", "entries", WHY))
-            ),
+            report=FitReport((*report.facts, fitted_again(observation.n_entries))),
             model=None if model is None else FittedModel.of(answer, model.noise),
         )
         return replace(answer, provenance=provenance)
@@ -206,7 +264,7 @@ class CrossApproximation:
         )
         scaled = None if model is None else model.scale(unit)
         provenance = Provenance(method, held_out, observation.fingerprint, report, scaled)
-        return _finished(answer, observation, unit, provenance)
+        return finished(answer, observation, unit, provenance)
 
     def _start(self, sample: Observation, use: IndexVector, check: IndexVector) -> Start:
         """The way that fits what was read."""
@@ -270,20 +328,3 @@ def _model(answer: Factorization, sample: Observation, start: Start, held_out: I
         mean_square = float(array_namespace(sample.rows).mean(sample.rows**2))
         return FittedModel.of(answer, math.sqrt(start.skeleton.left_out_error * mean_square))
     return start.model
-
-
-def _finished(answer: Factorization, observation: Observation, unit: float, provenance: Provenance) -> Factorization:
-    """The approximation in the units and the type of the observation, with its names."""
-    xp, kind = array_namespace(observation.values), observation.dtype
-    values = to_numpy(observation.values) / unit
-    misfit = float(np.linalg.norm(values - to_numpy(answer.entries(observation.i, observation.j)))) * unit
-    left = answer.left._replace(vectors=xp.astype(answer.left.vectors, kind, copy=False))
-    right = answer.right._replace(vectors=xp.astype(answer.right.vectors, kind, copy=False))
-    return Factorization(
-        left,
-        answer.core._replace(Z=xp.astype(answer.core.Z * unit, kind, copy=False), residual_norm=misfit),
-        left if answer.is_symmetric else right,
-        observation.row_names,
-        observation.column_names,
-        provenance,
-    )

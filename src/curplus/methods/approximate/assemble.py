@@ -144,13 +144,14 @@ def leading_part(left: Matrix, right: Matrix, rank: int) -> Factorization:
     return Factorization(Basis(Ql @ P[:, :rank]), core, Basis(Qr @ Qt[:rank, :].T))
 
 
-def mean_of(first: Factorization, second: Factorization) -> Factorization:
-    """The mean of two approximations whose cores are diagonal."""
+def mean_of(first: Factorization, second: Factorization, *, share: float = 0.5) -> Factorization:
+    """The mean of two approximations whose cores are diagonal, in which the second counts a share."""
     xp = array_namespace(first.core.Z)
     left, right = (
         xp.concat([float64(getattr(x, side).vectors) for x in (first, second)], axis=1) for side in ("left", "right")
     )
-    sizes = np.concatenate([to_numpy(x.core.Z).diagonal() / 2 for x in (first, second)])
+    parts = ((1 - share, first), (share, second))
+    sizes = np.concatenate([part * to_numpy(x.core.Z).diagonal() for part, x in parts])
     return leading_part(left * to_device(sizes, left), right, len(sizes))
 
 

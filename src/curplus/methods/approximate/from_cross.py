@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 
-from ..._arrays import is_dask_array
 from ..._typing import IndexVector
 from ...factorization import Factorization
 from ...observation import Observation
 from .assemble import assemble
 from .correction import corrected, errors_at
 from .entry_offsets import with_entry_offsets
-from .evidence import FEWEST, Gain, best_on
-from .from_values import from_values
+from .evidence import FEWEST, Gain
 from .rank import RankChoice, choose_rank
 from .rank_evidence import predictive_rank, rank_for_entries
 from .skeleton import ridge_skeleton
@@ -31,8 +29,6 @@ def from_rows_and_columns(
     way: Way,
 ) -> Start:
     """The assembled matrix, of all its directions where no rank was asked for."""
-    if way.takes_values_as_scattered:
-        return from_values(sample, rank, offsets, use, check, way)
     suggested = choose_rank(sample, rank)
     skeleton = ridge_skeleton(sample, suggested.rank, use, offsets, way.guess, way.exponent or 0.0)
     prediction = plain = skeleton.prediction(sample)
@@ -50,19 +46,7 @@ def from_rows_and_columns(
         suggested = RankChoice(answer.rank, "the sampled {axis} have no more independent directions", "columns")
     used = prediction is not plain or skeleton.asked_entries
     chosen = Way(guess=skeleton.guess, exponent=skeleton.exponent, offsets=of_offsets, core=of_core)
-    start = Start(answer, suggested, skeleton, used, way=chosen)
-    in_blocks = is_dask_array(sample.values)
-    if way.guess or skeleton.is_exact or in_blocks or not _mostly_entries(sample, use, check):
-        return start
-    starts = [start, from_values(sample, rank, offsets, use, check, way)]
-    return starts[best_on(sample.entries.take(check), [x.approximation for x in starts])]
-
-
-def _mostly_entries(sample: Observation, use: IndexVector, check: IndexVector) -> bool:
-    """Whether entries say more than the rows and columns, and are too few for a refinement to find that out."""
-    n, m = sample.shape
-    on_lines = n * sample.n_columns + m * sample.n_rows - sample.n_rows * sample.n_columns
-    return len(check) < FEWEST and len(use) + len(check) >= on_lines
+    return Start(answer, suggested, skeleton, used, way=chosen)
 
 
 def chosen_rank(

@@ -33,7 +33,7 @@ MOST_SWEEPS, STEADY = 10, 2e-3  # until the objective falls by less than this fr
 WIDEST, NARROWEST = 60, 4  # directions; fewer where entries are few for them, or so many that they take long
 MOST_PRODUCTS = 4_000_000_000  # of entries and pairs of directions
 SHORT_SIDE = 250  # up to which singular vectors are found from inner products, which takes less time than iterations
-FOLDS, FEW_ENTRIES = 4, 20_000  # with more entries than a few, one fold is left out
+FOLDS, FEW_ENTRIES = 4, 2_000  # with more entries than a few, one fold is left out
 
 
 def thresholds(entries: Entries) -> FloatArray:

@@ -16,10 +16,11 @@ from .skeleton import Skeleton
 from .start import Start
 from .verdict import Verdict
 
-__all__ = ["fit_report"]
+__all__ = ["fit_report", "fitted_again", "judgements"]
 
 BETTER = "standard errors better on entries set aside"
 RELATIVE = "of the largest squared singular value"
+WHY = "those set aside too, once they had chosen and judged"
 
 
 def fit_report(
@@ -54,11 +55,23 @@ def fit_report(
             _tried("correction_z", "core for the entries", start.correction_z, start.correction_z > KEPT_OF_SEVERAL),
             _tried("refinement_z", "refinement", refinement.standard_errors, refinement.is_kept, refinement.why_not),
             Fact("refined", refinement.is_kept, reason=f"by {refinement.step.by}" if refinement.step else ""),
-            Fact("against_zero_z", verdict.against_zero, "against the zero matrix", BETTER, is_judgement=True),
-            Fact("against_means_z", verdict.against_means, "against row and column means", BETTER, is_judgement=True),
-            Fact("verdict", verdict.text, is_judgement=True),
+            *judgements(verdict),
         )
     )
+
+
+def judgements(verdict: Verdict) -> tuple[Fact, ...]:
+    """What a verdict says."""
+    return (
+        Fact("against_zero_z", verdict.against_zero, "against the zero matrix", BETTER, is_judgement=True),
+        Fact("against_means_z", verdict.against_means, "against row and column means", BETTER, is_judgement=True),
+        Fact("verdict", verdict.text, is_judgement=True),
+    )
+
+
+def fitted_again(n_entries: int) -> Fact:
+    """That entries set aside had a part in the end."""
+    return Fact("fitted_again", n_entries, "fitted again", "entries", WHY)
 
 
 def _offset_facts(offsets: Offsets | None) -> tuple[Fact, ...]:

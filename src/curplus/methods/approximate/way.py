@@ -36,6 +36,8 @@ class Way(NamedTuple):
     offsets: Gain | None = None  # what offsets brought that were fitted to entries
     core: Gain | None = None  # and what a core did
     step: Step | None = None  # the refinement
+    scattered: Way | None = None  # of all values taken as scattered ones, where that is part of the answer
+    share: float = 0.0  # how large that part is; 1 is all of it
 
     @property
     def takes_values_as_scattered(self) -> bool:

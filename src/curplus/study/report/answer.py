@@ -10,6 +10,7 @@ import numpy as np
 from ..._arrays import to_numpy
 from ..._typing import FloatArray, IndexVector
 from ...evaluation import estimate_means
+from ...evaluation.cross_fit import cross_fit
 from ...factorization import Factorization
 from ...factorization.importance import Merits, merits
 from ...observation import Observation
@@ -113,7 +114,7 @@ def means_of(
 
 
 class HeldOut(NamedTuple):
-    """Cells that the fit did not use."""
+    """Cells, and what fits without them say."""
 
     predicted: FloatArray  # (h,)
     measured: FloatArray  # (h,)
@@ -140,7 +141,12 @@ class HeldOut(NamedTuple):
 
 
 def held_out_of(approximation: Factorization, observation: Observation) -> HeldOut:
-    """Predictions beside what was measured."""
+    """Predictions beside what was measured; where the fit used all of it, those of fits without a fifth in turn."""
     held = approximation.held_out
-    predicted = to_numpy(approximation.entries(observation.i[held], observation.j[held]))
-    return HeldOut(np.asarray(predicted, dtype=float), np.asarray(to_numpy(observation.values)[held], dtype=float))
+    measured = np.asarray(to_numpy(observation.values)[held], dtype=float)
+    if len(held):
+        predicted = to_numpy(approximation.entries(observation.i[held], observation.j[held]))
+        return HeldOut(np.asarray(predicted, dtype=float), measured)
+    fits = cross_fit(approximation, observation)
+    measured = np.asarray(to_numpy(fits.sample.values)[fits.counted], dtype=float)
+    return HeldOut(measured - fits.residuals, measured)

@@ -94,16 +94,16 @@ def _table_of_means(means: Means) -> Table:
 
 
 def held_out_part(fitted: Fitted) -> dict[str, Any]:
-    """Predictions beside what was measured, where the fit did not use it."""
+    """Predictions beside what was measured, by fits that did not use it."""
     found = held_out_of(fitted.approximation, fitted.observation)
     if not len(found.measured):
-        return {"why_not": "The fit kept no value out, so there is nothing to compare its predictions with."}
+        return {"why_not": "No cell can be kept out of the fit, so there is nothing to compare predictions with."}
     error, spread = number(found.error).text, number(found.spread).text
     return {
         "cells": found,
-        "words": f"{counted(len(found.measured), 'cell')} took no part in the fit. Their predictions are off by "
+        "words": f"{counted(len(found.measured), 'cell')} were predicted without them. The predictions are off by "
         f"{error} (root of the mean square). The same number for their own mean, predicted everywhere, is {spread}.",
-        "caption": "Blue: cells that the fit did not use. On the dashed line both are equal."
+        "caption": "Blue: cells, predicted by a fit that did not use them. On the dashed line both are equal."
         + (" Red: means of ten groups of them, by prediction." if found.has_groups else "")
         + (" Points are moved apart a little, since there are few different values." if found.is_coarse else ""),
     }

@@ -1,0 +1,95 @@
+"""Few values: rows and columns as such, or as scattered values among the others, whichever says more.
+
+As such they name a subspace. That is worth most where there is little noise, and little where there are few of them. A
+model of all values as scattered ones makes nothing of whole rows, and is not hurt where they are few. Entries set aside
+choose between the two answers and their mean.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..._arrays import is_dask_array, to_numpy
+from ..._typing import IndexVector
+from ...factorization import Fact, Factorization, FitReport
+from ...observation import Entries, Observation
+from ...observation.holdout import evidence_outside, split_entries
+from .assemble import mean_of
+from .evidence import FEWEST, best_on, squared_errors
+from .rank import RankChoice
+from .report import fitted_again, judgements
+from .start import Start
+from .verdict import judged
+
+__all__ = ["FEW_VALUES", "best_share", "blended", "blended_facts", "has_both_ways", "is_met", "judged_by", "set_aside"]
+
+FEW_VALUES = 20_000  # known ones, which are all fitted once they have chosen
+SPREAD = 0.25  # of the best share around a half, from matrix to matrix
+SMALL = 0.05  # a share that is not worth a second fit
+HALF, TENTH = 0.5, 0.1  # of the entries are set aside, at most and at least
+LEAST, MOST = 20, 1500  # so many; with fewer nothing is chosen
+TINY = np.finfo(float).tiny
+MET = 0.05  # of the spread of the entries: with errors so small, rows and columns say what there is to say
+
+
+def has_both_ways(observation: Observation) -> bool:
+    """Whether there are rows or columns, and so few values that a model of all of them as scattered ones may do."""
+    o = observation
+    has_lines = bool(o.n_rows or o.n_columns) and o.symmetry is None and not is_dask_array(o.values)
+    is_table = o.n_rows == o.shape[0] or o.n_columns == o.shape[1]
+    return has_lines and not is_table and o.n_values_read <= FEW_VALUES
+
+
+def set_aside(observation: Observation, rng: np.random.Generator) -> IndexVector:
+    """Entries that choose: a tenth, more where that is few, and none where even half of them would say nothing."""
+    share = min(max(TENTH, FEWEST / max(len(evidence_outside(observation)), 1)), HALF)
+    aside = split_entries(observation, share, rng, at_most=MOST)[1]
+    return aside if len(aside) >= LEAST else aside[:0]
+
+
+def is_met(answer: Factorization, entries: Entries) -> bool:
+    """Whether an answer leaves little to gain at some entries."""
+    spread = float(np.std(to_numpy(entries.values)))
+    return math.sqrt(float(np.mean(squared_errors(answer, entries)))) <= MET * spread
+
+
+def best_share(lines: Factorization, values: Factorization, entries: Entries, rank: int | None) -> float:
+    """How much of the answer shall come from scattered values, by entries that had no part in either.
+
+    It is the share that explains the entries best, held back towards a half: the fewer they are, and the less the two
+    answers differ, the more. Where a mean is cut to a rank, it must be better than either of the two.
+    """
+    i, j, weights = entries.i, entries.j, entries.fit_weights
+    first, second = (to_numpy(answer.entries(i, j)) for answer in (lines, values))
+    error, step = to_numpy(entries.values) - first, second - first
+    held_back = float(np.mean(weights * (error - step / 2) ** 2)) / SPREAD**2
+    share = (np.sum(weights * error * step) + held_back / 2) / max(np.sum(weights * step**2) + held_back, TINY)
+    share = float(np.clip(share, 0.0, 1.0))
+    share = round(share) if min(share, 1 - share) < SMALL else share
+    shares = [share] if rank is None else [share, 0.0, 1.0]
+    return float(shares[best_on(entries, [blended(lines, values, x, rank) for x in shares])])
+
+
+def blended(lines: Factorization, values: Factorization, share: float, rank: int | None) -> Factorization:
+    """The answer of which a share comes from scattered values, of at most some rank."""
+    if share in (0.0, 1.0):
+        return values if share else lines
+    answer = mean_of(lines, values, share=share)
+    return answer if rank is None else answer.truncate(min(rank, answer.rank))
+
+
+def blended_facts(report: FitReport, rank: int, share: float) -> FitReport:
+    """The facts of the fit that an answer is made from, and what else it is made from."""
+    facts = (fact._replace(value=rank) if fact.name == "rank" else fact for fact in report.facts)
+    how = "instead of rows and columns" if share == 1 else "in a mean with rows and columns as such"
+    which = Fact("scattered_share", share, "all values as scattered ones", "of the answer", how)
+    return FitReport((*(fact for fact in facts if not fact.is_judgement), which))
+
+
+def judged_by(trial: Factorization, sample: Observation, aside: IndexVector) -> tuple[Fact, ...]:
+    """What entries set aside say of an answer that was made without them."""
+    use = np.setdiff1d(np.arange(sample.n_entries), aside)
+    verdict = judged(trial, sample, Start(trial, RankChoice(trial.rank, "")), use, aside)
+    return (*judgements(verdict), fitted_again(sample.n_entries))
