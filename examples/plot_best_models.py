@@ -33,7 +33,7 @@ curplus.plotting.plot_means(means, most=40, ax=ax)
 truth = answers.mean(axis=1)
 shown = np.argsort(-means.estimate, kind="stable")[:40]
 ax.plot(truth[shown], range(40), "k|", ms=9, label="truth")
-ax.legend(frameon=False, loc="lower left")
+ax.legend(frameon=False, loc="upper left")
 plt.show()
 
 # %%

@@ -31,8 +31,8 @@ print(f"{M.shape[0]} x {M.shape[1]}, rank {rank}")
 
 # %%
 # Who does not know the rank names a tolerance. ``acquire`` reads until
-# entries that the answer has not seen say that the error is below it.
-# Most of what it reads beyond rows and columns is this check.
+# entries that the answer has not seen say that the error is below it;
+# the scattered entries that it reads are for this check.
 
 
 def relative_error(approx):

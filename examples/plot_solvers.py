@@ -80,9 +80,9 @@ def distances(solver, seen, steps):
 
 
 figure, axes = plt.subplots(
-    1, 3, figsize=(11, 3.9), sharey=True, layout="constrained"
+    1, 3, figsize=(11, 4.2), sharey=True, layout="constrained"
 )
-most = (150, 60, 60)
+most = (150, 40, 60)
 for ax, case, end in zip(axes, cases, most, strict=True):
     steps = [int(k) for k in np.linspace(1, end, 30)]
     for name, (solver, colour) in solvers.items():
@@ -98,7 +98,12 @@ for ax, case, end in zip(axes, cases, most, strict=True):
     ax.set_title(case, fontsize=10)
     ax.grid(alpha=0.3)
 axes[0].set_ylabel("distance from the solution")
-axes[2].legend(frameon=False)
+figure.legend(
+    *axes[0].get_legend_handles_labels(),
+    loc="outside lower center",
+    ncols=4,
+    frameon=False,
+)
 plt.show()
 
 # %%
