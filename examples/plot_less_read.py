@@ -48,6 +48,8 @@ print(f"true error: {difference:.2f}")
 print(f"which is {difference / np.linalg.norm(table):.1%} of the table")
 
 # %%
+# The estimate was near. It could have been too small, as it says itself.
+#
 # ``backtest`` repeats this with several budgets, beside uniform samples,
 # and beside the usual additive model: a constant, and an offset for each
 # row and column.

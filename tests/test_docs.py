@@ -14,7 +14,7 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 
 MADE = {"gallery", "generated", "_build"}
-PROSE = [path for path in sorted(DOCS.rglob("*.rst")) if not MADE & set(path.parts)]
+PROSE = [path for path in sorted(DOCS.rglob("*.rst")) if not MADE & set(path.relative_to(DOCS).parts)]
 GALLERY = sorted((ROOT / "examples").glob("*.py"))
 PROSE += [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "examples" / "GALLERY_HEADER.rst", *GALLERY]
 
