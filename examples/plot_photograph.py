@@ -101,7 +101,6 @@ for row, (rank, (chosen, made, best)) in zip(
     axes, answers.items(), strict=True
 ):
     share = chosen.n_values_read / M.size
-    row[0].set_facecolor("#fff3d6")
     curplus.plotting.plot_observation(chosen, ax=row[0], **grey)
     row[0].set_title(f"acquire reads {share:.0%}", fontsize=10)
     images = {
