@@ -2,14 +2,18 @@ r"""
 Same answer, less read
 ======================
 
-Which of 219 ways to classify suits a new data set? The errors of all of them on 418 data sets of OpenML come with the
-package (OBOE, BSD-3). How many of them had to be computed, to know the others well enough?
+Which of 219 ways to classify suits a new data set? The errors of all of
+them on 418 data sets of OpenML come with the package (OBOE, BSD-3). Each
+took a training run. How many of them had to be computed, to know the
+others well enough?
 """
 
 # %%
-# Nothing but a part of the table is read. ``acquire`` chooses whole rows and columns, and scattered entries, by what it
-# has read before; ``approximate`` predicts the others, and ``certify`` says what is known of the error without looking
-# at them. Here a few errors are much larger than the others, so it gives a lower bound and says why.
+# Three functions are the recommended way. ``acquire`` reads a part of the
+# table and nothing else: whole rows and columns, and scattered entries,
+# chosen by what it has read before.
+
+import textwrap
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -18,22 +22,37 @@ import curplus
 
 errors = curplus.datasets.load("oboe_errors").matrix
 seen = curplus.acquire(errors, budget=0.15, rng=0)
-approx = curplus.approximate(seen)
 print(seen)
-print(curplus.certify(approx, seen).verdict)
+
+# %%
+# ``approximate`` predicts the others. The rank and all else is chosen by
+# values that were set aside.
+
+approx = curplus.approximate(seen)
+print(approx)
+
+# %%
+# ``certify`` says what is known of the error without looking at the rest.
+# Here a few errors are much larger than the others. So it gives an
+# estimate that may be too small instead of an interval, and says why.
+
+certificate = curplus.certify(approx, seen)
+print(textwrap.fill(certificate.verdict, 74))
 
 # %%
 # The whole table is known here, so this can be compared with the truth.
 
 table = np.asarray(errors)
-difference = table - approx.to_array()
-true_error = np.linalg.norm(difference) / np.linalg.norm(table)
-print(f"true error: {true_error:.1%} of the matrix")
-print(f"in its norm: {np.linalg.norm(difference):.2f}")
+difference = np.linalg.norm(table - approx.to_array())
+print(f"true error: {difference:.2f}")
+print(f"which is {difference / np.linalg.norm(table):.1%} of the table")
 
 # %%
-# ``backtest`` repeats this with several budgets, beside uniform samples, and beside the usual additive model: a
-# constant, and an offset for each row and column.
+# The estimate was near. It could have been too small, as it says itself.
+#
+# ``backtest`` repeats this with several budgets, beside uniform samples,
+# and beside the usual additive model: a constant, and an offset for each
+# row and column.
 
 result = curplus.backtest(
     table,
@@ -46,4 +65,5 @@ curplus.plotting.plot_backtest(result, ax=ax)
 plt.show()
 
 # %%
-# Read the picture from left to right at one height: that is how many values each way needs for the same error.
+# Read the picture from left to right at one height: that is how many
+# values each way needs for the same error.

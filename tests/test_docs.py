@@ -14,8 +14,9 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 
 MADE = {"gallery", "generated", "_build"}
-PROSE = [path for path in sorted(DOCS.rglob("*.rst")) if not MADE & set(path.parts)]
-PROSE += [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "examples").iterdir())]
+PROSE = [path for path in sorted(DOCS.rglob("*.rst")) if not MADE & set(path.relative_to(DOCS).parts)]
+GALLERY = sorted((ROOT / "examples").glob("*.py"))
+PROSE += [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "examples" / "GALLERY_HEADER.rst", *GALLERY]
 
 #: What to say instead of words that only their authors knew.
 INSTEAD = {
@@ -59,6 +60,16 @@ def code_of(text):
     blocks = re.findall(r"^\.\. code-block::.*\n(?:   :.*\n)*\n((?:   .*\n|\n)+)", text, flags=re.MULTILINE)
     fenced = re.findall(r"^```\w+\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
     return [*typed, *printed, *(line for part in (*blocks, *fenced) for line in part.splitlines())]
+
+
+IS_PROSE = re.compile(r'\A\w?"""(?s:.*?)"""\n|^# %%.*\n(?:#.*\n)*', flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("path", GALLERY, ids=lambda path: path.name)
+def test_code_of_the_gallery_fits_the_page(path):
+    code = IS_PROSE.sub("", path.read_text(encoding="utf-8"))
+    assert "import" in code
+    assert not [line for line in code.splitlines() if len(line) > 74]
 
 
 @pytest.mark.parametrize("path", [ROOT / "README.md", *PAGES], ids=lambda path: str(path.relative_to(ROOT)))

@@ -2,10 +2,11 @@
 
 ORDER = (
     "plot_less_read.py",
-    "plot_exact_recovery.py",
+    "plot_best_models.py",
     "plot_photograph.py",
     "plot_choosing_samples.py",
     "plot_documents.py",
+    "plot_exact_recovery.py",
     "plot_solvers.py",
 )
 
