@@ -103,8 +103,8 @@ def approximate(
     shrunk by a threshold. Gaps of sampled rows and columns are filled by a factor model first. Without rows alone, the
     leading subspace of the columns is used, and the other factor is fitted to the entries.
 
-    With rows or columns and at most 20,000 values in all, both ways are gone: rows and columns as such, and all values as
-    scattered ones. The answer is a mean of the two, with a share that entries set aside choose.
+    With rows or columns and at most 20,000 values in all, both are done: rows and columns as such, and all values as
+    scattered ones. The answer is a mean of the two, in shares that entries set aside choose.
 
     Corrections and refinements are kept only if entries that had no part in them are predicted better: by two standard
     errors, by three for the best of several cores, by one for the mean of two models. Where the sampled rows and
