@@ -19,7 +19,7 @@ __all__ = ["Goal", "goal_for"]
 
 TOO_FEW = 0.005  # a last round of fewer entries than this share of all is not worth a round
 
-ROUNDED_UP = 0.5  # of a row or column: it is bought before its turn where there is more money to come
+ROUNDED_UP = 0.5  # of a row or column that its share of the money buys: it is bought whole
 
 
 class Lines(NamedTuple):
@@ -122,9 +122,8 @@ def goal_for(
         horizon=in_the_end - reserved,
     )
     left = max(money - paid.total, 0.0)
-    begun = ROUNDED_UP if in_the_end > money else 0.0
     for_columns, for_rows = (
-        min(part + begun * float(np.mean(price)) - paid_for if name in missing else left, left)
+        min(part + ROUNDED_UP * float(np.mean(price)) - paid_for if name in missing else left, left)
         for name, part, price, paid_for in (
             ("n_columns", split.columns, prices.columns, paid.columns),
             ("n_rows", split.rows, prices.rows, paid.rows),
