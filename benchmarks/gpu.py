@@ -3,6 +3,10 @@
 The large matrix is given by its factors on the device and never formed. Whatever is installed of PyTorch and CuPy is
 measured, beside NumPy on the host; what comes out must be of the same library, type and device as what goes in.
 Run: python benchmarks/gpu.py, or without a GPU: python benchmarks/gpu.py --device cpu --small
+
+With --huge the matrix has 1,000,000 x 100,000 entries. Each step is compared with the floor, which no method can do
+without (reading the columns and rows, two Gram matrices, two products), and with NumPy on as many processor cores as
+the process may use: taskset -c 0,1 env OPENBLAS_NUM_THREADS=2 python benchmarks/gpu.py --huge
 """
 
 import argparse
@@ -32,7 +36,7 @@ class Size(NamedTuple):
     rank: int
     lines: int  # columns, and as many rows
     entries: int
-    many: int  # entries, enough for refinement: rank * (n + m) / 2, and those set aside
+    many: int = 0  # entries, enough for refinement: rank * (n + m) / 2, and those set aside
 
     def factors(self, kind: str) -> tuple[Any, Any]:
         rng, (n, m), k = np.random.default_rng(0), self.shape, self.width
@@ -41,6 +45,7 @@ class Size(NamedTuple):
 
 
 LARGE = Size((200_000, 20_000), width=60, rank=20, lines=50, entries=40_000, many=2_600_000)
+HUGE = Size((1_000_000, 100_000), width=100, rank=100, lines=300, entries=1_000_000)
 SMALL = Size((2_000, 800), width=30, rank=5, lines=20, entries=3_000, many=10_000)
 
 
@@ -74,6 +79,7 @@ def steps(source: Any, like: Any, size: Size, library: Library) -> dict[str, tup
     done: dict[str, tuple[Any, float]] = {}
     counts = {"n_columns": size.lines, "n_rows": size.lines, "n_entries": size.entries, "rng": 0}
     for name, step in {
+        "floor": lambda: floor(curplus.as_source(source), size),
         "observe": lambda: curplus.observe(source, **counts),
         "acquire": lambda: curplus.acquire(source, **counts),
         "cur_plus": lambda: curplus.cur_plus(done["observe"][0], size.rank),
@@ -82,18 +88,30 @@ def steps(source: Any, like: Any, size: Size, library: Library) -> dict[str, tup
         "observe many": lambda: curplus.observe(source, **counts | {"n_entries": size.many}),
         "approximate, refined": lambda: curplus.approximate(done["observe many"][0], size.rank),
     }.items():
+        if not size.many and name.endswith(("many", "refined")):
+            continue
         for _ in range(1 if str(device(like)) == "cpu" else 2):
             start = time.perf_counter()
             result = step()
             library.wait()
             done[name] = result, time.perf_counter() - start
         check(result, like)
-    assert "refinement_z" in result.report.to_dict()  # it was tried
+    assert not size.many or "refinement_z" in result.report.to_dict()  # it was tried
     return done
+
+
+def floor(source: Any, size: Size) -> list[Any]:
+    """Columns and rows, their Gram matrices, and two products."""
+    some, r = np.arange(size.lines), size.rank
+    columns, rows = source.columns(some), source.rows(some)
+    mixing = columns[: size.lines, :r]
+    return [columns.T @ columns, rows @ rows.T, columns @ mixing, rows.T @ mixing]
 
 
 def difference(ours: Any, theirs: Any) -> float:
     """Of two results, relative to the largest number; of two samples, 1 if other places were read."""
+    if isinstance(ours, list):
+        return max(float(np.abs(to_numpy(a) - b).max() / np.abs(b).max()) for a, b in zip(ours, theirs, strict=True))
     if isinstance(ours, curplus.Factorization):
         a, b = to_numpy(ours.to_array()), theirs.to_array()
         return float(np.abs(a - b).max() / np.abs(b).max())
@@ -102,10 +120,25 @@ def difference(ours: Any, theirs: Any) -> float:
     return abs(ours.error / theirs.error - 1)
 
 
-parser = argparse.ArgumentParser(description=__doc__)
+def huge(library: Library) -> dict[str, float]:
+    left, right = map(library.put, HUGE.factors("float64"))
+    return {name: seconds for name, (_, seconds) in steps(FactoredSource(left, right), left, HUGE, library).items()}
+
+
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("--device", default="cuda", help="of PyTorch; 'cpu' leaves CuPy out")
 parser.add_argument("--small", action="store_true", help="2,000 x 800 instead of 200,000 x 20,000")
+parser.add_argument("--huge", action="store_true", help="1,000,000 x 100,000, in double precision")
 options = parser.parse_args()
+if options.huge:
+    print(f"curplus {curplus.__version__}, {HUGE}")
+    timed = {library.name: huge(library) for library in libraries(options.device)}
+    first = next(iter(timed.values()))
+    print(f"{'':40} {'step':12} {'seconds':>9} {'of the floor':>13} {'NumPy / this':>13}")
+    for name, seconds in timed.items():
+        for step, x in seconds.items():
+            print(f"{name:40} {step:12} {x:9.3f} {x / seconds['floor']:13.1f} {first[step] / x:13.1f}", flush=True)
+    raise SystemExit
 print(f"curplus {curplus.__version__}, {(size := SMALL if options.small else LARGE)}")
 for kind in ("float64", "float32"):
     host: dict[str, tuple[Any, float]] = {}
