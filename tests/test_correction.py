@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 import curplus
-from curplus.methods.approximate.correction import CORRECTION_RIDGES, corrected, errors_at, ridge_cores
+from curplus.methods.approximate.correction import CORRECTION_RIDGES, corrected, errors_at, normal_sums
 from curplus.methods.approximate.cross import cross_of
 from curplus.methods.approximate.entry_offsets import with_entry_offsets
 from curplus.methods.approximate.prediction import Prediction
+from curplus.observation import Entries
 
 
 def predicting(seen, right):
@@ -94,12 +95,25 @@ def test_samples_of_zeros_are_not_tried():
     assert math.isnan(correct(seen, nothing(seen), np.arange(80), np.arange(80, 100))[1])
 
 
-def test_the_core_of_each_ridge_is_that_of_a_solver(rng):
+def entries_in_bases(rng):
+    """Two bases of four vectors, and weighted entries."""
     left, right = (np.linalg.qr(rng.standard_normal((size, 4))).Q for size in (60, 50))
     i, j = rng.integers(60, size=300), rng.integers(50, size=300)
-    seen = curplus.Observation(
-        shape=(60, 50), i=i, j=j, values=1e6 * rng.standard_normal(300), weights=rng.uniform(0.5, 2, 300)
-    )
-    for ridge, Z in zip(CORRECTION_RIDGES, ridge_cores(left, right, seen), strict=True):
-        expected = curplus.solvers.LeastSquares(ridge=ridge).solve(left, right, seen).Z
+    values, weights = 1e6 * rng.standard_normal(300), rng.uniform(0.5, 2, 300)
+    return left, right, Entries((60, 50), i, j, values, weights=weights)
+
+
+@pytest.mark.parametrize("n_out", [1, 60])
+def test_the_core_of_each_ridge_is_that_of_a_solver_also_without_some_entries(rng, n_out):
+    left, right, entries = entries_in_bases(rng)
+    out, kept = np.split(rng.permutation(len(entries)), [n_out])
+    sums = normal_sums(left, right, entries).minus(normal_sums(left, right, entries.take(out)))
+    for ridge, Z in zip(CORRECTION_RIDGES, sums.cores(), strict=True):
+        expected = curplus.solvers.LeastSquares(ridge=ridge).solve(left, right, entries.take(kept)).Z
         assert np.allclose(Z, expected, rtol=0, atol=1e-10 * np.linalg.norm(expected))
+
+
+def test_one_entry_that_outweighs_all_the_others_leaves_equations_that_can_be_solved():
+    left = right = np.eye(10**5, 4)
+    entries = Entries((10**5, 10**5), np.arange(4), np.zeros(4, dtype=int), np.ones(4))
+    assert all(np.isfinite(Z).all() for Z in normal_sums(left, right, entries).cores())

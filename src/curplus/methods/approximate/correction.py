@@ -12,9 +12,10 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
+import scipy.linalg
 
 from ..._arrays import array_namespace, float64, largest, take, to_device, to_numpy
-from ..._typing import IndexVector, Matrix, Vector
+from ..._typing import FloatArray, IndexVector, Matrix, Vector
 from ...factorization import leading_basis
 from ...observation import Entries, Observation
 from ...solvers.equations import entry_equations
@@ -23,7 +24,7 @@ from .evidence import FEWEST, KEPT_OF_SEVERAL, Gain, best_gain
 from .offsets import Offsets
 from .prediction import Prediction
 
-__all__ = ["Errors", "corrected", "errors_at", "on_host"]
+__all__ = ["Errors", "NormalSums", "corrected", "errors_at", "normal_sums", "on_host"]
 
 WIDEST = 20  # most directions on each side: 400 unknowns
 ROUNDING = 1e-12  # a prediction this good is left alone
@@ -97,31 +98,56 @@ def corrected(
     if largest(error.values) <= ROUNDING * observation.magnitude:
         return prediction, Gain(0, 0.0)
 
-    cores_for = cache(lambda some: ridge_cores(left.vectors, right.vectors, some))
+    vectors = left.vectors, right.vectors
+    whole = cache(lambda: normal_sums(*vectors, error))
+    cores = cache(lambda: whole().cores())
 
-    def predicted(fit: Entries, at: Entries) -> list[Vector]:
-        return [_core_at(left.vectors, Z, right.vectors, at) for Z in cores_for(fit)]
+    def predicted(out: IndexVector, at: Entries) -> list[Vector]:
+        changes = whole().minus(normal_sums(*vectors, error.take(out))).cores() if len(out) else cores()
+        return [_core_at(*vectors, Z, at) for Z in changes]
 
     gain = gain or best_gain(error, aside, predicted)
     if not gain.standard_errors > KEPT_OF_SEVERAL:
         return prediction, gain
-    core = cores_for(error)[gain.which]
     mixing = np.zeros((prediction.features.shape[1], right.rank))
-    mixing[: observation.n_columns] = to_numpy(float64(left.coefficients)) @ to_numpy(float64(core))
+    mixing[: observation.n_columns] = to_numpy(float64(left.coefficients)) @ cores()[gain.which]
     return prediction.plus(prediction.features[:, :0], mixing, float64(right.vectors)), gain
 
 
-def ridge_cores(left: Matrix, right: Matrix, error: Entries) -> list[Matrix]:
-    """The core of each ridge: few unknowns, so one Gram matrix and its eigenvectors serve them all."""
+class NormalSums(NamedTuple):
+    """The sums over entries that make the normal equations of a core: those of two parts of the entries add up."""
+
+    gram: FloatArray  # (r1, r2, r1, r2)
+    slope: FloatArray  # (r1, r2)
+    weight: float  # of the entries, relative to the number of all positions; about the mean of the eigenvalues
+
+    def minus(self, other: NormalSums) -> NormalSums:
+        """Those of the entries that are not among the others."""
+        return NormalSums(self.gram - other.gram, self.slope - other.slope, self.weight - other.weight)
+
+    def cores(self) -> list[FloatArray]:
+        """The core of each ridge, (r1, r2); rounding cannot make the equations singular."""
+        size = self.slope.size
+        gram, slope = self.gram.reshape(size, size), self.slope.reshape(size)
+        rounding = size * np.finfo(float).eps * float(np.trace(gram))
+        found = []
+        for ridge in CORRECTION_RIDGES:
+            held = gram.copy()
+            held[np.diag_indices(size)] += ridge * self.weight + rounding
+            found.append(scipy.linalg.cho_solve(scipy.linalg.cho_factor(held, overwrite_a=True), slope))
+        return [z.reshape(self.slope.shape) for z in found]
+
+
+def normal_sums(left: Matrix, right: Matrix, error: Entries) -> NormalSums:
+    """The sums over some entries, on the host."""
     equations = entry_equations(left, right, error)
-    values, vectors = np.linalg.eigh(to_numpy(equations.gram()))
-    slope = vectors.T @ to_numpy(equations.adjoint(equations.target)).reshape(-1)
-    cores = [vectors @ (slope / (values.clip(min=0) + ridge)) for ridge in CORRECTION_RIDGES]
-    xp = array_namespace(left)
-    return [xp.astype(to_device(equations.unit * z.reshape(equations.shape), left), left.dtype) for z in cores]
+    r1, r2 = equations.shape
+    weight = len(error) / math.prod(error.shape) * (1.0 if error.weights is None else float(np.mean(error.weights)))
+    gram = weight * to_numpy(equations.gram()).reshape(r1, r2, r1, r2)
+    return NormalSums(gram, weight * equations.unit * to_numpy(equations.adjoint(equations.target)), weight)
 
 
-def _core_at(left: Matrix, Z: Matrix, right: Matrix, at: Entries) -> Vector:
+def _core_at(left: Matrix, right: Matrix, Z: FloatArray, at: Entries) -> Vector:
     """The matrix ``left @ Z @ right.T`` at some entries, on the host."""
     xp = array_namespace(left)
-    return to_numpy(xp.sum((take(left, at.i, axis=0) @ Z) * take(right, at.j, axis=0), axis=1))
+    return to_numpy(xp.sum((take(left, at.i, axis=0) @ to_device(Z, left)) * take(right, at.j, axis=0), axis=1))

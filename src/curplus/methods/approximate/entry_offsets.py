@@ -7,7 +7,8 @@ from functools import cache
 import numpy as np
 
 from ..._arrays import array_namespace, to_device
-from ...observation import Observation
+from ..._typing import IndexVector, Vector
+from ...observation import Entries, Observation
 from .correction import Errors, on_host
 from .evidence import KEPT, Gain, best_gain
 from .offsets import Offsets, additive_model
@@ -35,11 +36,16 @@ def with_entry_offsets(
     constant.
     """
     fit, aside = (on_host(part) for part in errors)
-    fitted = cache(lambda some: additive_model(some, STEPS))
-    gain = gain or best_gain(fit, aside, lambda some, at: [fitted(some).at(at.i, at.j)])
+    whole = cache(lambda: additive_model(fit, STEPS))
+
+    def predicted(out: IndexVector, at: Entries) -> list[Vector]:
+        kept = np.delete(np.arange(len(fit)), out)
+        return [(additive_model(fit.take(kept), STEPS) if len(out) else whole()).at(at.i, at.j)]
+
+    gain = gain or best_gain(fit, aside, predicted)
     if not gain.standard_errors > kept_above(reliability):
         return prediction, errors, gain
-    offsets = fitted(fit)
+    offsets = whole()
     return (
         _plus(prediction, offsets, observation.n_columns, has_constant),
         errors.minus(offsets, prediction.features),

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._arrays import to_numpy
-from ..._typing import FloatArray, Vector
+from ..._typing import FloatArray, IndexVector, Vector
 from ...evaluation.folds import dealt
 from ...factorization import Factorization
 from ...observation import Entries
@@ -31,8 +31,8 @@ class Gain(NamedTuple):
     standard_errors: float  # by which entries are predicted better; nan where there are too few to say
 
 
-def best_gain(error: Entries, aside: Entries, fit: Callable[[Entries, Entries], Sequence[Vector]]) -> Gain:
-    """The best of the changes that ``fit(error, at)`` predicts at entries, by entries they were not fitted to.
+def best_gain(error: Entries, aside: Entries, fit: Callable[[IndexVector, Entries], Sequence[Vector]]) -> Gain:
+    """The best of the changes that ``fit(out, at)`` predicts at entries, by entries they were not fitted to.
 
     Parameters
     ----------
@@ -41,12 +41,12 @@ def best_gain(error: Entries, aside: Entries, fit: Callable[[Entries, Entries], 
     aside : Entries
         And at entries set aside. Where they are few, or undecided, the entries of ``error`` are left out in turn.
     fit : callable
-        Fits to some entries, returns what each change predicts at others, on the host.
+        Fits to ``error`` without its records ``out``, returns what each change predicts at other entries, on the host.
     """
     if max(len(error), len(aside)) < FEWEST:
         return Gain(0, math.nan)
     if len(aside) >= ENOUGH:
-        gain = _gain(aside, [to_numpy(change) for change in fit(error, aside)])
+        gain = _gain(aside, [to_numpy(change) for change in fit(np.empty(0, dtype=np.int64), aside)])
         if not UNDECIDED < gain.standard_errors <= KEPT_OF_SEVERAL:
             return gain
     return _gain(error, _left_out(error, fit))
@@ -59,13 +59,13 @@ def _gain(at: Entries, changes: Sequence[FloatArray]) -> Gain:
     return Gain(best, standard_errors(before**2, after[best], weights))
 
 
-def _left_out(error: Entries, fit: Callable[[Entries, Entries], Sequence[Vector]]) -> list[FloatArray]:
+def _left_out(error: Entries, fit: Callable[[IndexVector, Entries], Sequence[Vector]]) -> list[FloatArray]:
     """What the changes predict at each entry when they are fitted without its position."""
     fold = dealt(error.flat_index, FOLDS, np.random.default_rng(0))
     parts = []
     for k in range(FOLDS):
         out = np.flatnonzero(fold == k)
-        parts.append([out, *(to_numpy(x) for x in fit(error.take(np.flatnonzero(fold != k)), error.take(out)))])
+        parts.append([out, *(to_numpy(x) for x in fit(out, error.take(out)))])
     order = np.argsort(np.concatenate([part[0] for part in parts]))
     return [np.concatenate(change)[order] for change in list(zip(*parts, strict=True))[1:]]
 
