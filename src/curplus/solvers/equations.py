@@ -39,7 +39,7 @@ __all__ = ["EntryEquations", "entry_equations"]
 Pairs: TypeAlias = tuple[IndexVector, IndexVector]
 Positions: TypeAlias = NDArray[np.integer[Any]]  # short where they fit: SciPy would convert long ones every time
 
-CACHE = 2**17  # numbers that stay near the processor
+CACHE = 2**16  # numbers that stay near the processor, and whose memory is not given back between two parts
 NARROWEST = 64  # pairs at a time, below which a product with a sparse matrix is slow
 
 
@@ -79,6 +79,12 @@ class EntryEquations(NamedTuple):
     def zero(self) -> Matrix:
         """The core that is zero."""
         return array_namespace(self.left).zeros(self.shape, dtype=self.left.dtype, device=device(self.left))
+
+    def in_single(self) -> EntryEquations:
+        """The same in single precision."""
+        xp = array_namespace(self.left)
+        left, right, weight, target = (xp.astype(x, xp.float32) for x in self[:4])
+        return EntryEquations(left, right, weight, target, *self[4:])
 
     def apply(self, Z: Matrix) -> Vector:
         """Left-hand sides for the core ``Z``."""
