@@ -45,10 +45,13 @@ class Squares(NamedTuple):
         for part in parts:
             if is_dask_array(part):
                 return cls.joined(by_block(_of_block, part))
-            number += part.shape[0]
-            total += float(_bounded(part) @ _bounded(part))
-            least = top[0] if len(top) > N_LARGEST else -math.inf
-            top = np.sort(np.concatenate([top, _largest_above(part, least)]))[-N_LARGEST - 1 :]
+            if not part.shape[0]:
+                continue
+            largest, least = float(array_namespace(part).max(part)), top[0] if len(top) > N_LARGEST else -math.inf
+            bounded = part if largest < LARGEST_SQUARE else _bounded(part)
+            number, total = number + part.shape[0], total + float(bounded @ bounded)
+            if largest >= least:
+                top = np.sort(np.concatenate([top, _largest_above(part, least)]))[-N_LARGEST - 1 :]
         return cls(number, total / max(number, 1), top)
 
     @classmethod
@@ -131,8 +134,6 @@ def _squares(x: Vector | Squares) -> Squares:
 
 def _bounded(x: Vector) -> Vector:
     """Numbers whose squares can be added up: those beyond are as bad as any."""
-    if not x.shape[0] or float(array_namespace(x).max(x)) < LARGEST_SQUARE:
-        return x
     xp = array_namespace(x)
     return xp.where(x > LARGEST_SQUARE, xp.full_like(x, LARGEST_SQUARE), x)
 
