@@ -134,7 +134,7 @@ class _Effects:
 
     def __call__(self, rest: FloatArray, other: FloatArray) -> FloatArray:
         """The effects, for the ``rest`` of each entry and what the ``other`` side explains of the lines."""
-        sums: FloatArray = np.bincount(self._index, rest, len(self._counts))
+        sums: FloatArray = np.bincount(self._index, rest, len(self._counts)).astype(np.float64, copy=False)
         for x in self._lines:
             explained = other[x.other]
             sums[x.at] += x.totals - (

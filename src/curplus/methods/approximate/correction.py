@@ -8,15 +8,16 @@ Entries set aside decide which ridge, and whether to correct at all.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
 
-from ..._arrays import array_namespace, float64, largest, take, to_device, to_numpy
+from ..._arrays import array_namespace, float64, keep, largest, take, to_device, to_numpy
 from ..._typing import FloatArray, IndexVector, Matrix, Vector
-from ...factorization import leading_basis
+from ...factorization.basis import leading_coefficients
 from ...observation import Entries, Observation
 from ...solvers.equations import entry_equations
 from .cross import Cross
@@ -59,7 +60,7 @@ def corrected(
     observation: Observation,
     prediction: Prediction,
     errors: Errors,
-    cross: Cross | None = None,
+    cross: Cross,
     gain: Gain | None = None,
 ) -> tuple[Prediction, Gain]:
     """A better prediction, if the entries set aside agree that it is one.
@@ -72,8 +73,8 @@ def corrected(
         Its first features are the sampled columns.
     errors : Errors
         Its errors, at entries to fit and at others.
-    cross : Cross, optional
-        The small matrices of the sample, where they are known.
+    cross : Cross
+        The small matrices of the sample.
     gain : Gain, optional
         Which ridge is best and what it brings, where that was found before.
 
@@ -88,30 +89,45 @@ def corrected(
     width = min(WIDEST, observation.n_columns, observation.n_rows, math.isqrt(len(error) // 8))
     if width == 0 or len(error) < FEWEST:
         return prediction, Gain(0, math.nan)
-    grams = (None, None) if cross is None else (cross.whole_column_gram, cross.T.whole_column_gram)
-    left, right = (
-        leading_basis(float64(x), width, gram=None if gram is None else to_device(gram, x))
-        for x, gram in zip((observation.columns, observation.rows.T), grams, strict=True)
-    )
-    if left.rank == 0 or right.rank == 0:
+    columns, rows = float64(observation.columns), float64(observation.rows).T
+    mixing = leading_coefficients(columns, width, cross.whole_column_gram)
+    other = leading_coefficients(rows, width, cross.T.whole_column_gram)
+    if 0 in (mixing.shape[1], other.shape[1]):
         return prediction, Gain(0, math.nan)
     if largest(error.values) <= ROUNDING * observation.magnitude:
         return prediction, Gain(0, 0.0)
-
-    vectors = left.vectors, right.vectors
-    whole = cache(lambda: normal_sums(*vectors, error))
+    error, aside, left, right = _compact(errors, columns, mixing, rows, other)
+    whole = cache(lambda: normal_sums(left, right, error))
     cores = cache(lambda: whole().cores())
 
     def predicted(out: IndexVector, at: Entries) -> list[Vector]:
-        changes = whole().minus(normal_sums(*vectors, error.take(out))).cores() if len(out) else cores()
-        return [_core_at(*vectors, Z, at) for Z in changes]
+        changes = whole().minus(normal_sums(left, right, error.take(out))).cores() if len(out) else cores()
+        return [_core_at(left, right, Z, at) for Z in changes]
 
     gain = gain or best_gain(error, aside, predicted)
     if not gain.standard_errors > KEPT_OF_SEVERAL:
         return prediction, gain
-    mixing = np.zeros((prediction.features.shape[1], right.rank))
-    mixing[: observation.n_columns] = to_numpy(float64(left.coefficients)) @ cores()[gain.which]
-    return prediction.plus(prediction.features[:, :0], mixing, float64(right.vectors)), gain
+    wide = np.zeros((prediction.features.shape[1], other.shape[1]))
+    wide[: observation.n_columns] = mixing @ cores()[gain.which]
+    return prediction.plus(prediction.features[:, :0], wide, keep(rows @ to_device(other, rows))), gain
+
+
+def _compact(
+    errors: Errors, columns: Matrix, mixing: FloatArray, rows: Matrix, other: FloatArray
+) -> tuple[Entries, Entries, Matrix, Matrix]:
+    """The errors at positions of two matrices: ``columns @ mixing`` and ``rows @ other`` where errors are known."""
+    left, i = _mixed_rows(columns, mixing, np.concatenate([x.i for x in errors]))
+    right, j = _mixed_rows(rows, other, np.concatenate([x.j for x in errors]))
+    k = len(errors.fit)
+    return replace(errors.fit, i=i[:k], j=j[:k]), replace(errors.aside, i=i[k:], j=j[k:]), left, right
+
+
+def _mixed_rows(sample: Matrix, mixing: FloatArray, index: IndexVector) -> tuple[Matrix, IndexVector]:
+    """The distinct rows of ``sample @ mixing`` at ``index``, and the position of each among them."""
+    hit = np.zeros(sample.shape[0], dtype=bool)
+    hit[index] = True
+    rows = take(sample, np.flatnonzero(hit), axis=0)
+    return rows @ to_device(mixing, rows), (np.cumsum(hit) - 1)[index]
 
 
 class NormalSums(NamedTuple):
