@@ -13,7 +13,8 @@ from curplus.observation import Entries
 
 def predicting(seen, right):
     """The prediction ``C @ right``."""
-    return Prediction(seen.columns, np.eye(seen.n_columns), right.T)
+    d1, d2 = seen.n_columns, seen.n_rows
+    return Prediction(seen.columns, np.eye(d1), np.eye(d1, d2 + d1, d2), np.hstack([seen.rows.T, right.T]))
 
 
 def nothing(seen):
@@ -21,7 +22,7 @@ def nothing(seen):
 
 
 def dense(prediction):
-    return prediction.features @ prediction.mixing @ prediction.right.T
+    return prediction.left @ prediction.mixing @ prediction.coefficients @ prediction.right.T
 
 
 def correct(seen, prediction, use, check):

@@ -17,7 +17,7 @@ NONE = np.empty(0, dtype=np.int64)
 
 def dense(skeleton, seen):
     predicted = skeleton.prediction(seen)
-    return predicted.features @ predicted.mixing @ predicted.right.T
+    return predicted.left @ predicted.mixing @ predicted.coefficients @ predicted.right.T
 
 
 def rest_error(M, seen, skeleton):

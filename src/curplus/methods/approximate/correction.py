@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.linalg
 
-from ..._arrays import array_namespace, float64, keep, largest, take, to_device, to_numpy
+from ..._arrays import array_namespace, float64, hit_rows, keep, largest, take, to_device, to_numpy
 from ..._typing import FloatArray, IndexVector, Matrix, Vector
 from ...factorization.basis import leading_coefficients
 from ...observation import Entries, Observation
@@ -70,7 +70,7 @@ def corrected(
     observation : Observation
         Columns, rows and entries.
     prediction : Prediction
-        Its first features are the sampled columns.
+        Its first vectors are the sampled columns and rows.
     errors : Errors
         Its errors, at entries to fit and at others.
     cross : Cross
@@ -107,9 +107,13 @@ def corrected(
     gain = gain or best_gain(error, aside, predicted)
     if not gain.standard_errors > KEPT_OF_SEVERAL:
         return prediction, gain
-    wide = np.zeros((prediction.features.shape[1], other.shape[1]))
-    wide[: observation.n_columns] = mixing @ cores()[gain.which]
-    return prediction.plus(prediction.features[:, :0], wide, keep(rows @ to_device(other, rows))), gain
+    mixed = mixing @ cores()[gain.which]
+    return prediction.plus(
+        columns[:, :0],
+        np.pad(mixed, ((0, prediction.left.shape[1] - len(mixed)), (0, 0))),
+        np.pad(other.T, ((0, 0), (0, prediction.right.shape[1] - len(other)))),
+        rows[:, :0],
+    ), gain
 
 
 def _compact(
@@ -123,11 +127,9 @@ def _compact(
 
 
 def _mixed_rows(sample: Matrix, mixing: FloatArray, index: IndexVector) -> tuple[Matrix, IndexVector]:
-    """The distinct rows of ``sample @ mixing`` at ``index``, and the position of each among them."""
-    hit = np.zeros(sample.shape[0], dtype=bool)
-    hit[index] = True
-    rows = take(sample, np.flatnonzero(hit), axis=0)
-    return rows @ to_device(mixing, rows), (np.cumsum(hit) - 1)[index]
+    """The rows of ``sample @ mixing`` at ``index``, or all if they are most, and the position of each there."""
+    rows, place = hit_rows(sample, index)
+    return keep(rows @ to_device(mixing, rows)), place
 
 
 class NormalSums(NamedTuple):

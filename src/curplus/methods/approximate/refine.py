@@ -167,7 +167,7 @@ def _with_lines(answer: Factorization, sample: Observation, start: Factorization
     d1, k = sample.n_columns, answer.rank
     features = array_namespace(sample.columns).concat([float64(sample.columns), answer.left.vectors], axis=1)
     mixing = np.vstack([np.zeros((d1, k)), np.eye(k)])
-    return assemble(sample, Prediction(features, mixing, answer.right.vectors @ answer.core.Z.T), start.rank)
+    return assemble(sample, Prediction(features, mixing, np.eye(k), answer.right.vectors @ answer.core.Z.T), start.rank)
 
 
 def _estimated_error(answer: Factorization, sample: Observation, mean_square: float) -> float:

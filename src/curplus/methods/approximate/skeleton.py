@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._arrays import array_namespace, float64, rounding_unit, to_device
+from ..._arrays import array_namespace, float64, rounding_unit
 from ..._typing import FloatArray, IndexVector
 from ...observation import Observation
 from .cross import Cross, cross_of
@@ -55,13 +55,12 @@ class Skeleton(NamedTuple):
 
     def prediction(self, observation: Observation) -> Prediction:
         """The prediction, on the device of the sample."""
-        C, Rt = float64(observation.columns), float64(observation.rows).T
-        xp = array_namespace(C)
-        right = Rt @ to_device(self.coefficients[:, :-1].T, Rt)
+        C, R = float64(observation.columns), float64(observation.rows)
         if self.guess != "offsets":
-            return Prediction(C, self.mixing[:-1], right)
-        features = xp.concat([C, xp.ones_like(C[:, :1])], axis=1)
-        return Prediction(features, self.mixing, right + to_device(self.coefficients[:, -1], Rt))
+            return Prediction(C, self.mixing[:-1], self.coefficients[:, :-1], R.T)
+        xp = array_namespace(C)
+        left, right = xp.concat([C, xp.ones_like(C[:, :1])], axis=1), xp.concat([R, xp.ones_like(R[:1, :])])
+        return Prediction(left, self.mixing, self.coefficients, right.T)
 
 
 def ridge_skeleton(
