@@ -11,7 +11,7 @@ import numpy as np
 import scipy.special
 from numpy.typing import NDArray
 
-from .._arrays import array_namespace, by_block, is_dask_array, is_numpy_array, largest, to_numpy
+from .._arrays import array_namespace, blocks, by_block, is_dask_array, is_numpy_array, largest, to_numpy
 from .._typing import FloatArray, Vector
 
 __all__ = ["MIN_EFFECTIVE_SIZE", "Squares", "Tail", "check_tails", "effective_sample_size", "tail_of"]
@@ -45,13 +45,14 @@ class Squares(NamedTuple):
         for part in parts:
             if is_dask_array(part):
                 return cls.joined(by_block(_of_block, part))
-            if not part.shape[0]:
-                continue
-            largest, least = float(array_namespace(part).max(part)), top[0] if len(top) > N_LARGEST else -math.inf
-            bounded = part if largest < LARGEST_SQUARE else _bounded(part)
-            number, total = number + part.shape[0], total + float(bounded @ bounded)
-            if largest >= least:
-                top = np.sort(np.concatenate([top, _largest_above(part, least)]))[-N_LARGEST - 1 :]
+            for some in blocks(part.shape[0], 1, most=2**16 if is_numpy_array(part) else 2**24):
+                squares = part[some]
+                peak = float(array_namespace(part).max(squares))
+                least = top[0] if len(top) > N_LARGEST else -math.inf
+                bounded = squares if peak < LARGEST_SQUARE else _bounded(squares)
+                number, total = number + squares.shape[0], total + float(bounded @ bounded)
+                if peak >= least:
+                    top = np.sort(np.concatenate([top, _largest_above(squares, least)]))[-N_LARGEST - 1 :]
         return cls(number, total / max(number, 1), top)
 
     @classmethod

@@ -152,11 +152,11 @@ class EntryEquations(NamedTuple):
             return moments
         moments = np.zeros((len(half_p[0]), len(half_q[0])))
         squares = self.places.matrix(self.weight**2, rows=len(self.left))
-        for part in blocks(len(self.left), len(half_p[0]), most=2**23):
-            inner, some = column_products(self.left[part], *half_p), squares[part]
+        for part in blocks(len(self.left), max(moments.shape), most=2**22):
+            some, sums = squares[part], np.empty((len(self.left[part]), moments.shape[1]))
             for pairs in blocks(len(half_q[0]), len(self.right), most=max(2**22, NARROWEST * len(self.right))):
-                outer = column_products(self.right, half_q[0][pairs], half_q[1][pairs])
-                moments[:, pairs] += inner.T @ (some @ outer)
+                sums[:, pairs] = some @ column_products(self.right, half_q[0][pairs], half_q[1][pairs])
+            moments += column_products(self.left[part], *half_p).T @ sums
         return moments
 
     def _rows(self, part: slice) -> tuple[Matrix, Matrix]:

@@ -102,7 +102,7 @@ def corrected(
 
     def predicted(out: IndexVector, at: Entries) -> list[Vector]:
         changes = whole().minus(normal_sums(left, right, error.take(out))).cores() if len(out) else cores()
-        return [_core_at(left, right, Z, at) for Z in changes]
+        return _cores_at(left, right, changes, at)
 
     gain = gain or best_gain(error, aside, predicted)
     if not gain.standard_errors > KEPT_OF_SEVERAL:
@@ -165,7 +165,8 @@ def normal_sums(left: Matrix, right: Matrix, error: Entries) -> NormalSums:
     return NormalSums(gram, weight * equations.unit * to_numpy(equations.adjoint(equations.target)), weight)
 
 
-def _core_at(left: Matrix, right: Matrix, Z: FloatArray, at: Entries) -> Vector:
-    """The matrix ``left @ Z @ right.T`` at some entries, on the host."""
+def _cores_at(left: Matrix, right: Matrix, cores: list[FloatArray], at: Entries) -> list[Vector]:
+    """The matrix ``left @ Z @ right.T`` of each core at some entries, on the host."""
     xp = array_namespace(left)
-    return to_numpy(xp.sum((take(left, at.i, axis=0) @ to_device(Z, left)) * take(right, at.j, axis=0), axis=1))
+    left, right = take(left, at.i, axis=0), take(right, at.j, axis=0)
+    return [to_numpy(xp.vecdot(left @ to_device(Z, left), right)) for Z in cores]

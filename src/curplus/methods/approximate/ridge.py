@@ -16,7 +16,7 @@ from .leave_out import RIDGES, LeftOut, Svd, most_cautious, svd_of
 
 __all__ = ["RidgeChoice", "ridge_for", "squares_at"]
 
-FEW, COARSE = 300, 4  # with more rows and columns, every so many of the ridges are tried first
+FEW, COARSE = 64, 4  # with more rows and columns, every so many of the ridges are tried first
 
 
 class RidgeChoice(NamedTuple):
