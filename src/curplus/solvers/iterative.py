@@ -58,6 +58,7 @@ class ConjugateGradient(Solver):
         square = norm(slope) ** 2
         lengths: list[float] = []
         ratios: list[float] = []
+        equations = equations.compact() if math.sqrt(square) > goal else equations
         while math.sqrt(square) > goal and steps + len(lengths) < self.max_iter:
             image = equations.apply(direction)
             curvature = norm(image) ** 2 + self.ridge * norm(direction) ** 2
@@ -73,9 +74,8 @@ class ConjugateGradient(Solver):
     def _in_single(self, equations: EntryEquations, goal: float) -> _Begun:
         """The first digits in single precision, a few at a time, as long as they come fast; none if they do not."""
         begun = _Begun(equations.zero(), equations.target, equations.adjoint(equations.target))
-        rough = equations.in_single()
         while (size := norm(begun.slope)) > goal and begun.steps + FAST <= self.max_iter:
-            more = _descent(rough, begun.slope / size, max(DIGITS, goal / size), self.ridge)
+            more = _descent(equations.in_single(), begun.slope / size, max(DIGITS, goal / size), self.ridge)
             z = begun.z + size * float64(more.Z)
             residual = equations.target - equations.apply(z)
             slope = equations.adjoint(residual) - self.ridge * z
@@ -103,7 +103,7 @@ class LSMR(Solver):
     max_iter: int = 2000
 
     def _solve(self, equations: EntryEquations, goal: float) -> Found:
-        xp = array_namespace(equations.left)
+        equations, xp = equations.compact(), array_namespace(equations.left)
 
         def core(z: Vector) -> Matrix:
             return xp.reshape(to_device(z, equations.left), equations.shape)
@@ -146,7 +146,7 @@ class AcceleratedGradient(Solver):
     max_iter: int = 5000
 
     def _solve(self, equations: EntryEquations, goal: float) -> Found:
-        xp = array_namespace(equations.left)
+        equations, xp = equations.compact(), array_namespace(equations.left)
         z = ahead = equations.zero()
         image = image_ahead = xp.zeros_like(equations.target)
         curvature, momentum, iterations = 0.0, 1.0, 0
