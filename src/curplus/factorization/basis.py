@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
 import scipy.linalg
+import scipy.sparse.linalg
 
 from .._arrays import (
     array_namespace,
@@ -28,10 +30,11 @@ from .._arrays import (
 from .._dask import merged
 from .._typing import FloatArray, IndexVector, Matrix, Vector
 
-__all__ = ["Basis", "leading_basis", "leading_coefficients"]
+__all__ = ["Basis", "leading_basis", "leading_coefficients", "leading_eigenvectors"]
 
 SHORTCUT = 100.0  # the Gram shortcut is taken while (s_1 / s_r)**2 is below this
 LARGE = 500  # inner products of so many samples are decomposed no further than needed
+ROUNDS, MORE = 2, 60  # of Lanczos iterations, with so many vectors more than twice those wanted
 DIRECTIONS = 1e-10  # or while it still finds directions this well
 ORTHONORMAL = 2e-14  # where it does not leave vectors orthonormal to this, they are made so in a second step
 
@@ -129,7 +132,7 @@ class _FromGram(NamedTuple):
 
 def _from_gram(gram: Matrix, r: int, rounding: float) -> _FromGram | None:
     """Coefficients from eigenvectors of the inner products; None where they have lost too many digits."""
-    squares, W = _leading_eigenvectors(gram, r)
+    squares, W = leading_eigenvectors(gram, r)
     first, last = float(squares[0]), float(squares[-1])
     if first == 0 or last * max(SHORTCUT, DIRECTIONS / rounding) < first:
         return None
@@ -155,14 +158,26 @@ def _beside(small: Matrix, A: Matrix) -> Matrix:
     return to_device(small.astype(A.dtype), A) if is_dask_array(A) else small
 
 
-def _leading_eigenvectors(gram: Matrix, r: int) -> tuple[Vector, Matrix]:
+def leading_eigenvectors(gram: Matrix, r: int) -> tuple[Vector, Matrix]:
     """The largest ``r`` eigenvalues, descending, and their vectors; SciPy can leave out the others."""
     xp, d = array_namespace(gram), gram.shape[0]
-    if is_numpy_array(gram) and d >= LARGE and r <= d // 4:
-        squares, W = scipy.linalg.eigh(gram, subset_by_index=[d - r, d - 1], check_finite=False)
-    else:
-        squares, W = xp.linalg.eigh(gram)
+    squares, W = _few_of_many(gram, r) if is_numpy_array(gram) and d >= LARGE and r <= d // 4 else xp.linalg.eigh(gram)
     return xp.flip(squares)[:r], xp.flip(W, axis=1)[:, :r]
+
+
+def _few_of_many(gram: FloatArray, r: int) -> tuple[FloatArray, FloatArray]:
+    """The same, ascending, in NumPy: very few by Lanczos iteration, unless they lie too close for it."""
+    d = len(gram)
+    if r <= d // 16:
+        start = np.random.default_rng(0).standard_normal(d)
+        try:
+            squares, W = scipy.sparse.linalg.eigsh(gram, r, v0=start, ncv=2 * r + MORE, maxiter=ROUNDS)
+            order = np.argsort(squares)
+            return squares[order], W[:, order]
+        except scipy.sparse.linalg.ArpackError:
+            pass
+    squares, W = scipy.linalg.eigh(gram, subset_by_index=[d - r, d - 1], check_finite=False)
+    return squares, W
 
 
 def _by_qr(A: Matrix, r: int, least: float | None) -> tuple[Matrix, Matrix]:

@@ -91,7 +91,7 @@ def corrected(
         return prediction, Gain(0, math.nan)
     columns, rows = float64(observation.columns), float64(observation.rows).T
     mixing = leading_coefficients(columns, width, cross.whole_column_gram)
-    other = leading_coefficients(rows, width, cross.T.whole_column_gram)
+    other = leading_coefficients(rows, width, cross.whole_row_gram)
     if 0 in (mixing.shape[1], other.shape[1]):
         return prediction, Gain(0, math.nan)
     if largest(error.values) <= ROUNDING * observation.magnitude:
