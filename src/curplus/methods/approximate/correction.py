@@ -151,8 +151,8 @@ class NormalSums(NamedTuple):
         found = []
         for ridge in CORRECTION_RIDGES:
             held = gram.copy()
-            held[np.diag_indices(size)] += ridge * self.weight + rounding
-            found.append(scipy.linalg.cho_solve(scipy.linalg.cho_factor(held, overwrite_a=True), slope))
+            held.flat[:: size + 1] += ridge * self.weight + rounding
+            found.append(scipy.linalg.lapack.dposv(held.T, slope, overwrite_a=True)[1])
         return [z.reshape(self.slope.shape) for z in found]
 
 
