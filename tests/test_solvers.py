@@ -233,7 +233,7 @@ def test_first_converged_falls_back(problem):
         (100, 200, "LeastSquares"),
         (100, 100_000, "LeastSquares"),
         (400, 6250, "LeastSquares"),
-        (400, 6251, "NormalEquations"),
+        (400, 6251, "FirstConverged"),
         (2500, 2600, "NormalEquations"),
         (2500, 20_000, "FirstConverged"),
         (4900, 39_200, "FirstConverged"),

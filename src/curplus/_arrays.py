@@ -30,7 +30,7 @@ from ._dask import (
     range_of,
     tall,
 )
-from ._typing import Array, FloatArray, IndexVector, Matrix, Namespace, Vector
+from ._typing import Array, FloatArray, IndexVector, Matrix, Namespace, Positions, Vector
 from .exceptions import InvalidArgumentError
 
 __all__ = [
@@ -172,14 +172,14 @@ def blocks(size: int, width: int, *, most: int = 2**22) -> Iterator[slice]:
         yield slice(start, min(start + step, size))
 
 
-def take(x: Array, index: IndexVector, *, axis: int) -> Array:
+def take(x: Array, index: Positions, *, axis: int) -> Array:
     """Slices of ``x`` at the host positions ``index``."""
     if is_dask_array(x):
         return parts_taken(x, np.asarray(index), axis=axis)
     return array_namespace(x).take(x, to_device(index, x), axis=axis)
 
 
-def row_products(left: Matrix, right: Matrix, i: IndexVector, j: IndexVector) -> Vector:
+def row_products(left: Matrix, right: Matrix, i: Positions, j: Positions) -> Vector:
     """Inner products of the rows ``i[t]`` of one matrix and ``j[t]`` of another, a few at a time."""
     xp = array_namespace(left)
     if is_numpy_array(left):  # np.take copies an array that is not stored row by row, and would do so for each part
@@ -259,7 +259,7 @@ def index_table(index: IndexVector, size: int) -> IndexVector:
     return table
 
 
-def distinct(index: IndexVector, size: int) -> tuple[IndexVector, IndexVector]:
+def distinct(index: Positions, size: int) -> tuple[IndexVector, IndexVector]:
     """The distinct numbers of ``index``, all below ``size``, ascending, and the position of each among them."""
     hit = np.zeros(size, dtype=bool)
     hit[index] = True

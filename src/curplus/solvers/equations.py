@@ -15,7 +15,6 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
 
 from .._arrays import (
     array_namespace,
@@ -33,14 +32,13 @@ from .._arrays import (
     to_device,
     to_numpy,
 )
-from .._typing import IndexVector, Matrix, Vector
+from .._typing import IndexVector, Matrix, Positions, Vector
 from ..observation import Entries
 
 __all__ = ["EntryEquations", "entry_equations"]
 
 
 Pairs: TypeAlias = tuple[IndexVector, IndexVector]
-Positions: TypeAlias = NDArray[np.integer[Any]]  # short where they fit: SciPy would convert long ones every time
 
 NARROWEST = 64  # pairs at a time, below which a product with a sparse matrix is slow
 
