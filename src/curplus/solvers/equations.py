@@ -40,6 +40,7 @@ __all__ = ["EntryEquations", "entry_equations"]
 
 Pairs: TypeAlias = tuple[IndexVector, IndexVector]
 
+ALL_HIT = 4  # entries for each row or column, with which hardly any is not hit
 NARROWEST = 64  # pairs at a time, below which a product with a sparse matrix is slow
 
 
@@ -91,7 +92,7 @@ class EntryEquations(NamedTuple):
         xp, kind = array_namespace(self.left), kind or self.left.dtype
         rows: Any = slice(None)
         others, places = rows, self.places
-        if places is not None:
+        if places is not None and len(self.target) < ALL_HIT * max(len(self.left), len(self.right)):
             (rows, a), start = distinct(places.left, len(self.left)), places.start
             others = np.flatnonzero(np.diff(start))
             b = np.repeat(np.arange(len(others)), np.diff(start)[others])

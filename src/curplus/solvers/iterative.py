@@ -19,6 +19,7 @@ __all__ = ["LSMR", "AcceleratedGradient", "ConjugateGradient"]
 
 DIGITS = 1e-5  # by which single precision shrinks a gradient, before what is left is computed in double precision
 FAST = 50  # steps to do so
+MANY = 100  # entries for each unknown, with which steps are too few for a copy in single precision to pay
 
 
 class _Begun(NamedTuple):
@@ -74,6 +75,8 @@ class ConjugateGradient(Solver):
     def _in_single(self, equations: EntryEquations, goal: float) -> _Begun:
         """The first digits in single precision, a few at a time, as long as they come fast; none if they do not."""
         begun = _Begun(equations.zero(), equations.target, equations.adjoint(equations.target))
+        if equations.target.shape[0] > MANY * math.prod(equations.shape):
+            return begun
         while (size := norm(begun.slope)) > goal and begun.steps + FAST <= self.max_iter:
             more = _descent(equations.in_single(), begun.slope / size, max(DIGITS, goal / size), self.ridge)
             z = begun.z + size * float64(more.Z)
