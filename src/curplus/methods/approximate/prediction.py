@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._arrays import array_namespace, hit_rows, keep, row_products, to_device
+from ..._arrays import array_namespace, hit_rows, row_products, to_device
 from ..._typing import FloatArray, IndexVector, Matrix, Vector
 
 __all__ = ["Prediction"]
@@ -34,7 +34,7 @@ class Prediction(NamedTuple):
         if self.left.shape[0] < self.right.shape[0]:
             return self.T.at(j, i)
         right, place = hit_rows(self.right, j)
-        return row_products(self.left, keep(self.T.combined(right)), i, place)
+        return row_products(self.left, self.T.combined(right), i, place)
 
     def plus(self, left: Matrix, mixing: FloatArray, coefficients: FloatArray, right: Matrix) -> Prediction:
         """With more vectors on both sides, and ``mixing @ coefficients`` of all of them added."""
