@@ -34,7 +34,7 @@ __all__ = ["Basis", "leading_basis", "leading_coefficients", "leading_eigenvecto
 
 SHORTCUT = 100.0  # the Gram shortcut is taken while (s_1 / s_r)**2 is below this
 LARGE = 500  # inner products of so many samples are decomposed no further than needed
-ROUNDS, MORE = 2, 60  # of Lanczos iterations, with so many vectors more than twice those wanted
+ROUNDS, MORE = 2, 60  # of Lanczos iterations, with so many vectors more than are wanted, or as many
 DIRECTIONS = 1e-10  # or while it still finds directions this well
 ORTHONORMAL = 2e-14  # where it does not leave vectors orthonormal to this, they are made so in a second step
 
@@ -171,7 +171,7 @@ def _few_of_many(gram: FloatArray, r: int) -> tuple[FloatArray, FloatArray]:
     if r <= d // 16:
         start = np.random.default_rng(0).standard_normal(d)
         try:
-            squares, W = scipy.sparse.linalg.eigsh(gram, r, v0=start, ncv=2 * r + MORE, maxiter=ROUNDS)
+            squares, W = scipy.sparse.linalg.eigsh(gram, r, v0=start, ncv=max(2 * r, r + MORE), maxiter=ROUNDS)
             order = np.argsort(squares)
             return squares[order], W[:, order]
         except scipy.sparse.linalg.ArpackError:
