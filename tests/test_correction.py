@@ -7,6 +7,7 @@ import curplus
 from curplus.methods.approximate.correction import CORRECTION_RIDGES, corrected, errors_at, normal_sums
 from curplus.methods.approximate.cross import cross_of
 from curplus.methods.approximate.entry_offsets import with_entry_offsets
+from curplus.methods.approximate.evidence import best_gain
 from curplus.methods.approximate.prediction import Prediction
 from curplus.observation import Entries
 
@@ -118,3 +119,20 @@ def test_one_entry_that_outweighs_all_the_others_leaves_equations_that_can_be_so
     left = right = np.eye(10**5, 4)
     entries = Entries((10**5, 10**5), np.arange(4), np.zeros(4, dtype=int), np.ones(4))
     assert all(np.isfinite(Z).all() for Z in normal_sums(left, right, entries).cores())
+
+
+@pytest.mark.parametrize(("number", "share", "folds"), [(1000, 1.0, 5), (100_000, 1.0, 1), (100_000, 0.0, 5)])
+def test_entries_are_left_out_in_turn_until_many_leave_no_doubt(rng, number, share, folds):
+    """A change that explains a share of the error, or nothing."""
+    place = rng.permutation(10**6)[:number]
+    error = Entries((1000, 1000), place // 1000, place % 1000, rng.standard_normal(number))
+    asked = []
+
+    def fit(out, at):
+        asked.append(out)
+        return [share * at.values + 0.01 * rng.standard_normal(len(at))]
+
+    gain = best_gain(error, error.take(place[:0]), fit)
+    assert len(asked) == folds
+    assert len(np.unique(np.concatenate(asked))) == sum(map(len, asked))
+    assert (gain.standard_errors > 6) == (share == 1)

@@ -19,6 +19,7 @@ __all__ = ["FEWEST", "KEPT", "KEPT_OF_SEVERAL", "Gain", "best_gain", "best_on", 
 FEWEST = 100  # entries, below which nothing is tested: of a few, chance makes any number of standard errors
 ENOUGH = 500  # entries set aside; with fewer, those that are fitted are left out in turn
 FOLDS = 5
+MANY = 15_000  # entries that were left out, with which those of fewer folds can leave no doubt
 UNDECIDED = 1.0  # standard errors, up to those that convince, on which more entries are asked
 KEPT = 2.0  # standard errors by which a change must predict better to be kept
 KEPT_OF_SEVERAL = 3.0  # where it is the best of several
@@ -40,7 +41,7 @@ def best_gain(error: Entries, aside: Entries, fit: Callable[[IndexVector, Entrie
         What is left to explain where changes are fitted.
     aside : Entries
         And at entries set aside. Where they are few, or undecided, the entries of ``error`` are left out in turn, a
-        fifth at a time, until they leave no doubt.
+        fifth at a time; many of them only until they leave no doubt.
     fit : callable
         Fits to ``error`` without its records ``out``, returns what each change predicts at other entries, on the host.
     """
@@ -58,7 +59,7 @@ def best_gain(error: Entries, aside: Entries, fit: Callable[[IndexVector, Entrie
         parts.append([to_numpy(change) for change in fit(asked[k], error.take(asked[k]))])
         some = np.concatenate(asked)
         gain = _gain(error.take(some), [np.concatenate(change) for change in zip(*parts, strict=True)])
-        if len(some) >= ENOUGH and not -KEPT_OF_SEVERAL < gain.standard_errors < 2 * KEPT_OF_SEVERAL:
+        if len(some) >= MANY and abs(gain.standard_errors) > 2 * KEPT_OF_SEVERAL:
             break
     return gain
 
