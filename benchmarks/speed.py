@@ -31,11 +31,13 @@ class Size(NamedTuple):
     most: dict[str, float]  # the largest that some ratios may be
 
 
+MEMORY = "memory / bytes of columns and rows"
+LARGE = {"cur_plus / floor": 6, "approximate / cur_plus": 3, MEMORY: 2}
 SIZES = {
-    "square": Size((8000, 8000), 50, 100, 10_000, {"cur_plus / floor": 4.5, "approximate / cur_plus": 2}),
-    "tall": Size((100_000, 20_000), 50, 150, 100_000, {"cur_plus / floor": 6, "approximate / cur_plus": 3}),
-    "long": Size((1_000_000, 20_000), 20, 60, 100_000, {"cur_plus / floor": 6, "approximate / cur_plus": 3}),
-    "wide": Size((200_000, 20_000), 100, 300, 300_000, {"cur_plus / floor": 6, "approximate / cur_plus": 3}),
+    "square": Size((8000, 8000), 50, 100, 10_000, {"cur_plus / floor": 4.5, "approximate / cur_plus": 2, MEMORY: 2}),
+    "tall": Size((100_000, 20_000), 50, 150, 100_000, LARGE),
+    "long": Size((1_000_000, 20_000), 20, 60, 100_000, LARGE),
+    "wide": Size((200_000, 20_000), 100, 300, 300_000, LARGE),
     "deep": Size((4000, 4000), 50, 1200, 20_000, {"approximate / cur_plus": 4}),
     "entries": Size((20_000, 10_000), 10, 50, 4_000_000, {"certify / approximate": 2}),
 }
@@ -168,4 +170,4 @@ if __name__ == "__main__":
             print(f'{name},"{what} (s)",{value:.4f},', flush=True)
         for what, value in ratios(times):
             print(f"{name},{what},{value:.2f},{given.size.most.get(what, '')}")
-        print(f"{name},memory / bytes of columns and rows,{memory(given):.2f},2", flush=True)
+        print(f"{name},{MEMORY},{memory(given):.2f},{given.size.most.get(MEMORY, '')}", flush=True)

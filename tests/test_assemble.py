@@ -20,7 +20,7 @@ def test_is_the_leading_part_of_the_completed_matrix(rng, d1, d2, rank, extra, k
     whole[seen.row_index] = M[seen.row_index]
     U, s, Vt = np.linalg.svd(whole, full_matrices=False)
     cross = cross_of(seen) if known and d2 else None
-    approx = assemble(seen, Prediction(features, mixing, right), rank, cross)
+    approx = assemble(seen, Prediction(features, mixing, np.eye(right.shape[1]), right), rank, cross)
     assert np.allclose(approx.to_array(), (U[:, :rank] * s[:rank]) @ Vt[:rank], atol=1e-10)
     for basis in (approx.left, approx.right):
         assert np.allclose(basis.vectors.T @ basis.vectors, np.eye(basis.rank), atol=1e-12)
@@ -40,7 +40,8 @@ def test_bases_are_orthonormal_at_any_condition_of_the_columns(rng, condition):
     M = (rng.standard_normal((300, 12)) * sizes) @ np.linalg.qr(rng.standard_normal((200, 12))).Q.T
     M += 1e-3 / condition * rng.standard_normal((300, 200))
     seen = curplus.observe(M, n_columns=12, n_rows=15, n_entries=0, rng=0)
-    prediction = Prediction(seen.columns, np.linalg.pinv(M[np.ix_(seen.row_index, seen.column_index)]), seen.rows.T)
+    inverse = np.linalg.pinv(M[np.ix_(seen.row_index, seen.column_index)])
+    prediction = Prediction(seen.columns, inverse, np.eye(seen.n_rows), seen.rows.T)
     plain, quick = assemble(seen, prediction), assemble(seen, prediction, cross=cross_of(seen))
     assert np.allclose(quick.to_array(), plain.to_array(), rtol=0, atol=1e-10 * np.linalg.norm(M))
     for basis in (quick.left, quick.right):

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from curplus._arrays import to_numpy
 from curplus.factorization import leading_basis
+from curplus.factorization.basis import leading_eigenvectors
 
 
 def sample_of_condition(rng, n, d, condition):
@@ -97,3 +98,18 @@ def test_the_basis_is_orthonormal_on_both_sides_of_every_shortcut(rng, condition
     V, eps = basis.vectors.astype(np.float64), np.finfo(dtype).eps
     assert np.abs(V.T @ V - np.eye(12)).max() < max(20 * eps, 2e-14)
     assert np.abs(A.astype(np.float64) @ basis.coefficients - V).max() < 20 * eps * condition
+
+
+@pytest.mark.parametrize("rank", [5, 30, 100])
+@pytest.mark.parametrize(
+    "sizes", [np.r_[np.linspace(50, 100, 30), np.ones(490)], 0.9 ** np.arange(520), np.linspace(1, 2, 520)]
+)
+def test_few_eigenvectors_of_many_are_those_of_the_whole_decomposition(rng, sizes, rank):
+    """With a gap, falling off, and too close for Lanczos iteration."""
+    Q = np.linalg.qr(rng.standard_normal((520, 520))).Q
+    gram = (Q * sizes) @ Q.T
+    gram = (gram + gram.T) / 2
+    squares, W = leading_eigenvectors(gram, rank)
+    np.testing.assert_allclose(squares, np.sort(sizes)[::-1][:rank], rtol=0, atol=1e-12 * sizes.max())
+    assert orthogonality_error(W) < 1e-12
+    assert np.linalg.norm(gram @ W - W * squares) < 1e-11 * sizes.max()

@@ -4,15 +4,18 @@ import numpy as np
 import pytest
 
 import curplus
-from curplus.methods.approximate.correction import CORRECTION_RIDGES, corrected, errors_at, ridge_cores
+from curplus.methods.approximate.correction import CORRECTION_RIDGES, corrected, errors_at, normal_sums
 from curplus.methods.approximate.cross import cross_of
 from curplus.methods.approximate.entry_offsets import with_entry_offsets
+from curplus.methods.approximate.evidence import best_gain
 from curplus.methods.approximate.prediction import Prediction
+from curplus.observation import Entries
 
 
 def predicting(seen, right):
     """The prediction ``C @ right``."""
-    return Prediction(seen.columns, np.eye(seen.n_columns), right.T)
+    d1, d2 = seen.n_columns, seen.n_rows
+    return Prediction(seen.columns, np.eye(d1), np.eye(d1, d2 + d1, d2), np.hstack([seen.rows.T, right.T]))
 
 
 def nothing(seen):
@@ -20,7 +23,7 @@ def nothing(seen):
 
 
 def dense(prediction):
-    return prediction.features @ prediction.mixing @ prediction.right.T
+    return prediction.left @ prediction.mixing @ prediction.coefficients @ prediction.right.T
 
 
 def correct(seen, prediction, use, check):
@@ -94,12 +97,42 @@ def test_samples_of_zeros_are_not_tried():
     assert math.isnan(correct(seen, nothing(seen), np.arange(80), np.arange(80, 100))[1])
 
 
-def test_the_core_of_each_ridge_is_that_of_a_solver(rng):
+def entries_in_bases(rng):
+    """Two bases of four vectors, and weighted entries."""
     left, right = (np.linalg.qr(rng.standard_normal((size, 4))).Q for size in (60, 50))
     i, j = rng.integers(60, size=300), rng.integers(50, size=300)
-    seen = curplus.Observation(
-        shape=(60, 50), i=i, j=j, values=1e6 * rng.standard_normal(300), weights=rng.uniform(0.5, 2, 300)
-    )
-    for ridge, Z in zip(CORRECTION_RIDGES, ridge_cores(left, right, seen), strict=True):
-        expected = curplus.solvers.LeastSquares(ridge=ridge).solve(left, right, seen).Z
+    values, weights = 1e6 * rng.standard_normal(300), rng.uniform(0.5, 2, 300)
+    return left, right, Entries((60, 50), i, j, values, weights=weights)
+
+
+@pytest.mark.parametrize("n_out", [1, 60])
+def test_the_core_of_each_ridge_is_that_of_a_solver_also_without_some_entries(rng, n_out):
+    left, right, entries = entries_in_bases(rng)
+    out, kept = np.split(rng.permutation(len(entries)), [n_out])
+    sums = normal_sums(left, right, entries).minus(normal_sums(left, right, entries.take(out)))
+    for ridge, Z in zip(CORRECTION_RIDGES, sums.cores(), strict=True):
+        expected = curplus.solvers.LeastSquares(ridge=ridge).solve(left, right, entries.take(kept)).Z
         assert np.allclose(Z, expected, rtol=0, atol=1e-10 * np.linalg.norm(expected))
+
+
+def test_one_entry_that_outweighs_all_the_others_leaves_equations_that_can_be_solved():
+    left = right = np.eye(10**5, 4)
+    entries = Entries((10**5, 10**5), np.arange(4), np.zeros(4, dtype=int), np.ones(4))
+    assert all(np.isfinite(Z).all() for Z in normal_sums(left, right, entries).cores())
+
+
+@pytest.mark.parametrize(("number", "share", "folds"), [(1000, 1.0, 5), (100_000, 1.0, 1), (100_000, 0.0, 5)])
+def test_entries_are_left_out_in_turn_until_many_leave_no_doubt(rng, number, share, folds):
+    """A change that explains a share of the error, or nothing."""
+    place = rng.permutation(10**6)[:number]
+    error = Entries((1000, 1000), place // 1000, place % 1000, rng.standard_normal(number))
+    asked = []
+
+    def fit(out, at):
+        asked.append(out)
+        return [share * at.values + 0.01 * rng.standard_normal(len(at))]
+
+    gain = best_gain(error, error.take(place[:0]), fit)
+    assert len(asked) == folds
+    assert len(np.unique(np.concatenate(asked))) == sum(map(len, asked))
+    assert (gain.standard_errors > 6) == (share == 1)

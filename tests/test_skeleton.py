@@ -17,7 +17,7 @@ NONE = np.empty(0, dtype=np.int64)
 
 def dense(skeleton, seen):
     predicted = skeleton.prediction(seen)
-    return predicted.features @ predicted.mixing @ predicted.right.T
+    return predicted.left @ predicted.mixing @ predicted.coefficients @ predicted.right.T
 
 
 def rest_error(M, seen, skeleton):
@@ -151,9 +151,10 @@ def test_rows_and_columns_are_split_into_a_first_guess_and_deviations(rng, make)
     first = make(cross)
     C, R = np.column_stack([seen.columns, np.ones(30)]), np.vstack([seen.rows, np.ones(20)])
     guess = C @ first.left @ first.right @ R
-    np.testing.assert_allclose(C @ first.columns, seen.columns - guess[:, seen.column_index], atol=1e-10)
-    np.testing.assert_allclose(first.rows @ R, seen.rows - guess[seen.row_index], atol=1e-10)
-    np.testing.assert_allclose(first.intersection(cross), (C @ first.columns)[seen.row_index], atol=1e-10)
+    columns = C @ first.by_columns(np.eye(5))
+    np.testing.assert_allclose(columns, seen.columns - guess[:, seen.column_index], atol=1e-10)
+    np.testing.assert_allclose(first.of_rows(R), seen.rows - guess[seen.row_index], atol=1e-10)
+    np.testing.assert_allclose(first.intersection(cross), columns[seen.row_index], atol=1e-10)
     np.testing.assert_allclose(first.T.intersection(cross.T), first.intersection(cross).T, atol=1e-10)
 
 
@@ -171,10 +172,10 @@ def test_weighted_rows_are_left_out_as_in_weighted_least_squares(rng, make):
     seen = curplus.observe(M, n_columns=8, n_rows=15, n_entries=0, rng=0)
     cross = cross_of(seen)
     weights = line_weights(cross, 5, 0.5)
-    guess = make(cross).weighted(weights)
+    guess = make(cross)._replace(weights=weights)
     choice = ridge_for(guess, cross, svd_of(cross.W), 8, False, None)  # only the rows can be left out
     R = np.vstack([seen.rows, np.ones(50)])
-    W, Y = guess.intersection(cross), np.delete(guess.rows @ R, seen.column_index, axis=1)
+    W, Y = guess.intersection(cross), np.delete(guess.of_rows(R), seen.column_index, axis=1)
     own = make(cross).own_rows
     ridge = choice.ridge * np.linalg.norm(W, 2) ** 2
     share = np.eye(15) - W @ np.linalg.solve(W.T @ W + ridge * np.eye(8), W.T)

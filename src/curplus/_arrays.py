@@ -30,7 +30,7 @@ from ._dask import (
     range_of,
     tall,
 )
-from ._typing import Array, FloatArray, IndexVector, Matrix, Namespace, Vector
+from ._typing import Array, FloatArray, IndexVector, Matrix, Namespace, Positions, Vector
 from .exceptions import InvalidArgumentError
 
 __all__ = [
@@ -40,9 +40,11 @@ __all__ = [
     "column_products",
     "concatenate",
     "device",
+    "distinct",
     "float64",
     "gather",
     "harmless_unit",
+    "hit_rows",
     "host_array",
     "index_table",
     "inner_products",
@@ -61,6 +63,7 @@ __all__ = [
     "read_only",
     "real_array",
     "rounding_unit",
+    "row_products",
     "scatter_rows",
     "segment_sum",
     "small_svd",
@@ -68,6 +71,8 @@ __all__ = [
     "to_device",
     "to_numpy",
 ]
+
+NEAR = 2**16  # numbers that stay near the processor, and whose memory is not given back between two parts
 
 
 def real_array(values: Any, *, name: str) -> Array:
@@ -167,11 +172,24 @@ def blocks(size: int, width: int, *, most: int = 2**22) -> Iterator[slice]:
         yield slice(start, min(start + step, size))
 
 
-def take(x: Array, index: IndexVector, *, axis: int) -> Array:
+def take(x: Array, index: Positions, *, axis: int) -> Array:
     """Slices of ``x`` at the host positions ``index``."""
     if is_dask_array(x):
         return parts_taken(x, np.asarray(index), axis=axis)
     return array_namespace(x).take(x, to_device(index, x), axis=axis)
+
+
+def row_products(left: Matrix, right: Matrix, i: Positions, j: Positions) -> Vector:
+    """Inner products of the rows ``i[t]`` of one matrix and ``j[t]`` of another, a few at a time."""
+    xp = array_namespace(left)
+    if is_numpy_array(left):  # np.take copies an array that is not stored row by row, and would do so for each part
+        left, right = np.ascontiguousarray(left), np.ascontiguousarray(right)
+    most = NEAR if is_numpy_array(left) else 2**24
+    parts = [
+        xp.vecdot(take(left, i[part], axis=0), take(right, j[part], axis=0))
+        for part in blocks(len(i), left.shape[1], most=most)
+    ]
+    return xp.concat(parts) if parts else xp.sum(left[:0, :], axis=1)
 
 
 def column_products(x: Matrix, a: IndexVector, b: IndexVector) -> Matrix:
@@ -239,6 +257,19 @@ def index_table(index: IndexVector, size: int) -> IndexVector:
     table = np.full(size, -1)
     table[index] = np.arange(len(index))
     return table
+
+
+def distinct(index: Positions, size: int) -> tuple[IndexVector, IndexVector]:
+    """The distinct numbers of ``index``, all below ``size``, ascending, and the position of each among them."""
+    hit = np.zeros(size, dtype=bool)
+    hit[index] = True
+    return np.flatnonzero(hit), (np.cumsum(hit) - 1)[index]
+
+
+def hit_rows(x: Matrix, index: IndexVector) -> tuple[Matrix, IndexVector]:
+    """The distinct rows of ``x`` at ``index``, or ``x`` itself if they are most, and the position of each there."""
+    hit, position = distinct(index, x.shape[0])
+    return (x, index) if 2 * len(hit) > x.shape[0] else (take(x, hit, axis=0), position)
 
 
 def concatenate(first: Array, second: Array, *, axis: int = 0) -> Array:

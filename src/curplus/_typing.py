@@ -16,6 +16,7 @@ Namespace: TypeAlias = Any
 
 FloatArray: TypeAlias = NDArray[np.floating[Any]]  # on the host
 IndexVector: TypeAlias = NDArray[np.int64]
+Positions: TypeAlias = NDArray[np.integer[Any]]  # short where they fit: SciPy would convert long ones every time
 Names: TypeAlias = NDArray[Any]
 Shape: TypeAlias = tuple[int, int]
 

@@ -27,9 +27,10 @@ FOLDS = 5
 class Lines(NamedTuple):
     """Sums over sampled rows or columns, from which effects of one side are found."""
 
-    at: IndexVector  # (p,), rows or columns whose effects they tell of
+    at: IndexVector | slice  # p rows or columns whose effects they tell of
     totals: FloatArray  # (p,)
-    other: IndexVector  # (q,), what is on the other side
+    other: IndexVector | slice  # q of them on the other side
+    n_other: int  # q
     known: Matrix | None  # (p, q), in its library, 1 where there is a value and 0 in gaps; None without gaps
 
 
@@ -75,26 +76,28 @@ def _better(guesses: FloatArray, observation: Observation, at: IndexVector) -> F
 def _fitted(o: Observation, sides: Sides, use: IndexVector, at: IndexVector, extra: float) -> FloatArray:
     """Means from the rows, the columns and some entries, at other entries."""
     values, i, j = to_numpy(o.values)[use].astype(np.float64), o.i[use], o.j[use]
-    of_rows, of_columns = sides
-    mean = _mean(values, of_rows)
+    mean = _mean(values, sides[0])
+    values -= mean
+    of_rows, of_columns = (
+        _Effects(index, size, lines, extra) for index, size, lines in zip((i, j), o.shape, sides, strict=True)
+    )
     rows: FloatArray = np.zeros(o.shape[0])
     columns: FloatArray = np.zeros(o.shape[1])
     for _ in range(SWEEPS):
-        rows = _effects(values - mean - columns[j], i, len(rows), of_rows, columns + mean, extra)
-        columns = _effects(values - mean - rows[i], j, len(columns), of_columns, rows + mean, extra)
+        rows = of_rows(values - columns[j], columns + mean)
+        columns = of_columns(values - rows[i], rows + mean)
     predicted: FloatArray = mean + rows[o.i[at]] + columns[o.j[at]]
     return predicted
 
 
 def _lines(o: Observation) -> tuple[Lines, ...]:
     """What sampled columns and sampled rows say of the rows."""
-    n, m = o.shape
     parts = (
-        (np.arange(n), o.columns, o.known_columns, o.column_index),
-        (o.row_index, o.rows, o.known_rows, np.arange(m)),
+        (slice(None), o.columns, o.known_columns, o.column_index),
+        (o.row_index, o.rows, o.known_rows, slice(None)),
     )
     return tuple(
-        Lines(index, _row_sums(x, known), other, None if known is None else float64(known))
+        Lines(index, _row_sums(x, known), other, x.shape[1], None if known is None else float64(known))
         for index, x, known, other in parts
         if x.shape[0] and x.shape[1]
     )
@@ -115,21 +118,26 @@ def _mean(values: FloatArray, lines: tuple[Lines, ...]) -> float:
 
 def _counts(lines: Lines) -> FloatArray:
     if lines.known is None:
-        return np.full(len(lines.at), float(len(lines.other)))
+        return np.full(len(lines.totals), float(lines.n_other))
     counts: FloatArray = to_numpy(array_namespace(lines.known).sum(lines.known, axis=1))
     return counts
 
 
-def _effects(
-    rest: FloatArray, index: IndexVector, size: int, lines: tuple[Lines, ...], other: FloatArray, extra: float
-) -> FloatArray:
-    """What rows, or columns, have above what is explained by the other side."""
-    sums: FloatArray = np.asarray(np.bincount(index, rest, size), dtype=np.float64)
-    counts: FloatArray = np.bincount(index, minlength=size).astype(np.float64)
-    for x in lines:
-        explained = other[x.other]
-        sums[x.at] += x.totals - (
-            np.sum(explained) if x.known is None else to_numpy(x.known @ to_device(explained, x.known))
-        )
-        counts[x.at] += _counts(x)
-    return np.asarray(sums / (counts + extra))
+class _Effects:
+    """What rows, or columns, have above what is explained by the other side, from lines and some entries."""
+
+    def __init__(self, index: IndexVector, size: int, lines: tuple[Lines, ...], extra: float) -> None:
+        self._index, self._lines = index, lines
+        self._counts: FloatArray = np.bincount(index, minlength=size) + extra
+        for x in lines:
+            self._counts[x.at] += _counts(x)
+
+    def __call__(self, rest: FloatArray, other: FloatArray) -> FloatArray:
+        """The effects, for the ``rest`` of each entry and what the ``other`` side explains of the lines."""
+        sums: FloatArray = np.bincount(self._index, rest, len(self._counts)).astype(np.float64, copy=False)
+        for x in self._lines:
+            explained = other[x.other]
+            sums[x.at] += x.totals - (
+                np.sum(explained) if x.known is None else to_numpy(x.known @ to_device(explained, x.known))
+            )
+        return sums / self._counts

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.special
 from numpy.typing import NDArray
 
-from .._arrays import array_namespace, by_block, is_dask_array, is_numpy_array, largest, to_numpy
+from .._arrays import array_namespace, blocks, by_block, is_dask_array, is_numpy_array, largest, to_numpy
 from .._typing import FloatArray, Vector
 
 __all__ = ["MIN_EFFECTIVE_SIZE", "Squares", "Tail", "check_tails", "effective_sample_size", "tail_of"]
@@ -45,10 +45,14 @@ class Squares(NamedTuple):
         for part in parts:
             if is_dask_array(part):
                 return cls.joined(by_block(_of_block, part))
-            number += part.shape[0]
-            total += float(_bounded(part) @ _bounded(part))
-            least = top[0] if len(top) > N_LARGEST else -math.inf
-            top = np.sort(np.concatenate([top, _largest_above(part, least)]))[-N_LARGEST - 1 :]
+            for some in blocks(part.shape[0], 1, most=2**16 if is_numpy_array(part) else 2**24):
+                squares = part[some]
+                peak = float(array_namespace(part).max(squares))
+                least = top[0] if len(top) > N_LARGEST else -math.inf
+                bounded = squares if peak < LARGEST_SQUARE else _bounded(squares)
+                number, total = number + squares.shape[0], total + float(bounded @ bounded)
+                if peak >= least:
+                    top = np.sort(np.concatenate([top, _largest_above(squares, least)]))[-N_LARGEST - 1 :]
         return cls(number, total / max(number, 1), top)
 
     @classmethod
@@ -131,8 +135,6 @@ def _squares(x: Vector | Squares) -> Squares:
 
 def _bounded(x: Vector) -> Vector:
     """Numbers whose squares can be added up: those beyond are as bad as any."""
-    if not x.shape[0] or float(array_namespace(x).max(x)) < LARGEST_SQUARE:
-        return x
     xp = array_namespace(x)
     return xp.where(x > LARGEST_SQUARE, xp.full_like(x, LARGEST_SQUARE), x)
 

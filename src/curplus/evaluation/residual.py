@@ -194,9 +194,13 @@ class Residual:
         """Squared errors on the sampled columns in NumPy, a few rows at a time: columns may take most of the memory."""
         o, left = self.observation, self.approximation.left.vectors
         mixing = self.approximation.core.Z @ self.approximation.right.vectors[o.column_index].T
-        for part in blocks(o.shape[0], max(o.n_columns, 1), most=2**17):
-            errors = (o.columns[part].astype(np.float64, copy=False) - left[part] @ mixing) / self.unit
-            yield part, errors**2
+        unit = self.unit
+        for part in blocks(o.shape[0], max(o.n_columns, 1), most=2**16):
+            errors = (left[part] @ mixing).astype(np.float64, copy=False)
+            np.subtract(o.columns[part], errors, out=errors)
+            errors /= unit
+            errors *= errors
+            yield part, errors
 
     def _values(self, which: IndexVector) -> FloatArray:
         values: FloatArray = to_numpy(self.observation.values)[which].astype(np.float64) / self.unit

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
 import scipy.linalg
+import scipy.sparse.linalg
 
 from .._arrays import (
     array_namespace,
@@ -26,12 +28,13 @@ from .._arrays import (
     to_numpy,
 )
 from .._dask import merged
-from .._typing import IndexVector, Matrix, Vector
+from .._typing import FloatArray, IndexVector, Matrix, Vector
 
-__all__ = ["Basis", "leading_basis"]
+__all__ = ["Basis", "leading_basis", "leading_coefficients", "leading_eigenvectors"]
 
 SHORTCUT = 100.0  # the Gram shortcut is taken while (s_1 / s_r)**2 is below this
 LARGE = 500  # inner products of so many samples are decomposed no further than needed
+ROUNDS, MORE = 2, 60  # of Lanczos iterations, with so many vectors more than are wanted, or as many
 DIRECTIONS = 1e-10  # or while it still finds directions this well
 ORTHONORMAL = 2e-14  # where it does not leave vectors orthonormal to this, they are made so in a second step
 
@@ -70,7 +73,6 @@ def leading_basis(
     *,
     index: IndexVector | None = None,
     least: float | None = None,
-    gram: Matrix | None = None,
 ) -> Basis:
     r"""Leading left singular vectors of a sample.
 
@@ -86,8 +88,6 @@ def leading_basis(
         Positions of the sample in the matrix, kept with the result.
     least : float, optional
         Directions below this fraction of the largest singular value do not count; by default ``max(n, d) * eps``.
-    gram : array of shape (d, d), optional
-        The inner products :math:`A^\top A`, where they are known.
 
     Returns
     -------
@@ -106,32 +106,51 @@ def leading_basis(
     n, d = sample.shape
     sample = keep_tall(sample, axis=0)
     rank = min(n, d) if rank is None else min(rank, n, d)
-    scale = 1.0 if gram is not None else harmless_unit(largest(sample), sample, power=3)  # squares are summed up
+    scale = harmless_unit(largest(sample), sample, power=3)  # squares are summed up
     scaled = sample if scale == 1 else sample / scale
-    basis = _by_gram(scaled, rank, gram) if 0 < d <= n and rank > 0 else None
+    basis = _by_gram(scaled, rank) if 0 < d <= n and rank > 0 else None
     vectors, coefficients = basis or _by_qr(scaled, rank, least)
     return Basis(keep(vectors), sample, coefficients / scale, index)
 
 
-def _by_gram(A: Matrix, r: int, gram: Matrix | None) -> tuple[Matrix, Matrix] | None:
-    """Basis and coefficients from the eigenvectors of ``A.T @ A``; None where that would lose digits."""
-    squares, W = _leading_eigenvectors(inner_products(A) if gram is None else _small(gram), r)
-    xp = array_namespace(W)
+def leading_coefficients(sample: Matrix, rank: int, gram: FloatArray) -> FloatArray:
+    """The coefficients (d, r) of a leading basis, on the host, with which it is orthonormal to ten digits.
+
+    Where the inner products ``gram`` of the sample, in double precision, are good enough, no pass through it is made.
+    """
+    found = _from_gram(gram, min(rank, *sample.shape), rounding_unit(gram))
+    coefficients: FloatArray = to_numpy(leading_basis(sample, rank).coefficients if found is None else found[0])
+    return coefficients
+
+
+class _FromGram(NamedTuple):
+    """What inner products say of a leading basis."""
+
+    coefficients: Matrix  # (d, r)
+    condition: float  # of its directions, squared
+
+
+def _from_gram(gram: Matrix, r: int, rounding: float) -> _FromGram | None:
+    """Coefficients from eigenvectors of the inner products; None where they have lost too many digits."""
+    squares, W = leading_eigenvectors(gram, r)
     first, last = float(squares[0]), float(squares[-1])
-    if first == 0 or last * max(SHORTCUT, DIRECTIONS / rounding_unit(A)) < first:
+    if first == 0 or last * max(SHORTCUT, DIRECTIONS / rounding) < first:
         return None
-    coefficients = _beside(W / xp.sqrt(squares), A)
+    return _FromGram(W / array_namespace(W).sqrt(squares), first / last)
+
+
+def _by_gram(A: Matrix, r: int) -> tuple[Matrix, Matrix] | None:
+    """Basis and coefficients from the eigenvectors of ``A.T @ A``; None where that would lose digits."""
+    found = _from_gram(inner_products(A), r, rounding_unit(A))
+    if found is None:
+        return None
+    coefficients = _beside(found.coefficients, A)
     vectors = A @ coefficients
-    if last * ORTHONORMAL < first * rounding_unit(A):
-        root = xp.linalg.cholesky(inner_products(vectors))
-        change = _beside(xp.linalg.inv(root).T, A)  # they are nearly orthonormal: once is enough
+    if found.condition * rounding_unit(A) > ORTHONORMAL:
+        root = array_namespace(found.coefficients).linalg.cholesky(inner_products(vectors))
+        change = _beside(array_namespace(root).linalg.inv(root).T, A)  # they are nearly orthonormal: once is enough
         vectors, coefficients = vectors @ change, coefficients @ change
     return vectors, coefficients
-
-
-def _small(x: Matrix) -> Matrix:
-    """A small matrix where it is decomposed: on the host, if it is one of Dask's."""
-    return to_numpy(x) if is_dask_array(x) else x
 
 
 def _beside(small: Matrix, A: Matrix) -> Matrix:
@@ -139,14 +158,26 @@ def _beside(small: Matrix, A: Matrix) -> Matrix:
     return to_device(small.astype(A.dtype), A) if is_dask_array(A) else small
 
 
-def _leading_eigenvectors(gram: Matrix, r: int) -> tuple[Vector, Matrix]:
+def leading_eigenvectors(gram: Matrix, r: int) -> tuple[Vector, Matrix]:
     """The largest ``r`` eigenvalues, descending, and their vectors; SciPy can leave out the others."""
     xp, d = array_namespace(gram), gram.shape[0]
-    if is_numpy_array(gram) and d >= LARGE and r <= d // 4:
-        squares, W = scipy.linalg.eigh(gram, subset_by_index=[d - r, d - 1], check_finite=False)
-    else:
-        squares, W = xp.linalg.eigh(gram)
+    squares, W = _few_of_many(gram, r) if is_numpy_array(gram) and d >= LARGE and r <= d // 4 else xp.linalg.eigh(gram)
     return xp.flip(squares)[:r], xp.flip(W, axis=1)[:, :r]
+
+
+def _few_of_many(gram: FloatArray, r: int) -> tuple[FloatArray, FloatArray]:
+    """The same, ascending, in NumPy: very few by Lanczos iteration, unless they lie too close for it."""
+    d = len(gram)
+    if r <= d // 16:
+        start = np.random.default_rng(0).standard_normal(d)
+        try:
+            squares, W = scipy.sparse.linalg.eigsh(gram, r, v0=start, ncv=max(2 * r, r + MORE), maxiter=ROUNDS)
+            order = np.argsort(squares)
+            return squares[order], W[:, order]
+        except scipy.sparse.linalg.ArpackError:
+            pass
+    squares, W = scipy.linalg.eigh(gram, subset_by_index=[d - r, d - 1], check_finite=False)
+    return squares, W
 
 
 def _by_qr(A: Matrix, r: int, least: float | None) -> tuple[Matrix, Matrix]:

@@ -23,6 +23,7 @@ from .._arrays import (
     is_numpy_array,
     keep,
     read_only,
+    row_products,
     small_svd,
     take,
     to_device,
@@ -180,20 +181,20 @@ class Factorization:
     # -- parts of the matrix --------------------------------------------------------------------------------------
 
     def entries(self, i: Any, j: Any) -> Vector:
-        """Values at ``(i[t], j[t])``, in O(len(i) * rank**2) time and bounded memory."""
+        """Values at ``(i[t], j[t])``, in O(len(i) * rank**2) time, and no more memory than a factor."""
         n, m = self.shape
         i, j = check_index(i, n, name="i"), check_index(j, m, name="j")
         if len(i) != len(j):
             raise InvalidArgumentError(f"i has {len(i)} positions and j has {len(j)}. Give pairs.")
-        xp = array_namespace(self.core.Z)
-        parts = [xp.sum(self.left.vectors[:0, :], axis=1)]
-        for part in blocks(len(i), max(self.core.Z.shape)):
-            if self.is_symmetric:
-                parts.append(entries_of(self, i[part], j[part]))
-                continue
-            left, right = (take(basis.vectors, k[part], axis=0) for basis, k in ((self.left, i), (self.right, j)))
-            parts.append(xp.sum((left @ self.core.Z) * right, axis=1))
-        return xp.concat(parts)
+        left, right, Z = self.left.vectors, self.right.vectors, self.core.Z
+        if self.is_symmetric:
+            parts = [entries_of(self, i[part], j[part]) for part in blocks(len(i), max(Z.shape))]
+            xp = array_namespace(Z)
+            return xp.concat([xp.sum(left[:0, :], axis=1), *parts])
+        if len(i) <= min(n, m):
+            return row_products(take(left, i, axis=0) @ Z, right, np.arange(len(i)), j)
+        left, right = (keep(left @ Z), right) if n <= m else (left, keep(right @ Z.T))
+        return row_products(left, right, i, j)
 
     def rows(self, i: Any) -> Matrix:
         """Rows at ``i``, shape (len(i), m)."""

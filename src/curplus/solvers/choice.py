@@ -80,11 +80,11 @@ def _expected_steps(unknowns: int, n_entries: int) -> float:
 def _affordable_steps(unknowns: int, n_entries: int, n_hit: int) -> int:
     """How many steps of conjugate gradients take the time of the normal equations.
 
-    Operations on small matrices run at half the speed of those on large ones; those on single entries are ten times
-    slower.
+    Operations on small matrices run at half the speed of those on large ones, which single precision makes good; those
+    on single entries are five times slower.
     """
     direct = n_hit * unknowns**2 / 2 + unknowns**3 / 3
-    step = 8 * n_hit * unknowns + 40 * n_entries * math.sqrt(unknowns)
+    step = 4 * n_hit * unknowns + 20 * n_entries * math.sqrt(unknowns)
     return math.ceil(direct / step)
 
 

@@ -15,31 +15,32 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
 
 from .._arrays import (
     array_namespace,
     blocks,
     column_products,
     device,
+    distinct,
+    hit_rows,
     is_dask_array,
     is_numpy_array,
     largest,
     power_of_two,
+    row_products,
     take,
     to_device,
     to_numpy,
 )
-from .._typing import IndexVector, Matrix, Vector
+from .._typing import IndexVector, Matrix, Positions, Vector
 from ..observation import Entries
 
 __all__ = ["EntryEquations", "entry_equations"]
 
 
 Pairs: TypeAlias = tuple[IndexVector, IndexVector]
-Positions: TypeAlias = NDArray[np.integer[Any]]  # short where they fit: SciPy would convert long ones every time
 
-CACHE = 2**17  # numbers that stay near the processor
+ALL_HIT = 4  # entries for each row or column, with which hardly any is not hit
 NARROWEST = 64  # pairs at a time, below which a product with a sparse matrix is slow
 
 
@@ -80,17 +81,32 @@ class EntryEquations(NamedTuple):
         """The core that is zero."""
         return array_namespace(self.left).zeros(self.shape, dtype=self.left.dtype, device=device(self.left))
 
+    def in_single(self) -> EntryEquations:
+        """The same in single precision, without rows that are not hit."""
+        xp = array_namespace(self.left)
+        weight, target = xp.astype(self.weight, xp.float32), xp.astype(self.target, xp.float32)
+        return self._replace(weight=weight, target=target).compact(xp.float32)
+
+    def compact(self, kind: Any = None) -> EntryEquations:
+        """The same without rows that are not hit: less to multiply, for a copy of the others, of this type."""
+        xp, kind = array_namespace(self.left), kind or self.left.dtype
+        rows: Any = slice(None)
+        others, places = rows, self.places
+        if places is not None and len(self.target) < ALL_HIT * max(len(self.left), len(self.right)):
+            (rows, a), start = distinct(places.left, len(self.left)), places.start
+            others = np.flatnonzero(np.diff(start))
+            b = np.repeat(np.arange(len(others)), np.diff(start)[others])
+            places = Places(*(x.astype(start.dtype) for x in (a, b, np.append(start[others], start[-1:]))))
+        left, right = (xp.astype(x, kind, copy=False)[k, ...] for x, k in ((self.left, rows), (self.right, others)))
+        return self._replace(left=left, right=right, places=places)
+
     def apply(self, Z: Matrix) -> Vector:
         """Left-hand sides for the core ``Z``."""
         xp = array_namespace(Z)
         left = self.left @ (Z.T if self.swapped else Z)
         if self.places is None:
             return xp.vecdot(left, self.right) * self.weight
-        sides = xp.empty_like(self.target)
-        for part in blocks(len(sides), left.shape[1], most=CACHE):
-            a, b = (np.take(x, k[part], axis=0) for x, k in ((left, self.places.left), (self.right, self.places.right)))
-            sides[part] = np.vecdot(a, b)
-        return sides * self.weight
+        return row_products(left, self.right, self.places.left, self.places.right) * self.weight
 
     def adjoint(self, e: Vector) -> Matrix:
         """The transpose of :meth:`apply`: a core-shaped matrix."""
@@ -105,7 +121,7 @@ class EntryEquations(NamedTuple):
     def norm(self) -> float:
         """Frobenius norm of the system's matrix."""
         xp = array_namespace(self.left)
-        left, right = (xp.sum(x**2, axis=1) for x in (self.left, self.right))
+        left, right = (xp.vecdot(x, x) for x in (self.left, self.right))
         if self.places is not None:
             left, right = left[self.places.left], right[self.places.right]
         return math.sqrt(float(xp.sum(left * right * self.weight**2)))
@@ -130,7 +146,7 @@ class EntryEquations(NamedTuple):
         p, q = self.left.shape[1], self.right.shape[1]
         half_p, pair_p = _pairs(p)
         half_q, pair_q = _pairs(q)
-        moments = self._moments(half_p, half_q)
+        moments = self.compact()._moments(half_p, half_q)
         full = take(take(moments, pair_p.reshape(-1), axis=0), pair_q.reshape(-1), axis=1)
         full = xp.reshape(full, (p, p, q, q))
         axes = (2, 0, 3, 1) if self.swapped else (0, 2, 1, 3)
@@ -146,11 +162,11 @@ class EntryEquations(NamedTuple):
             return moments
         moments = np.zeros((len(half_p[0]), len(half_q[0])))
         squares = self.places.matrix(self.weight**2, rows=len(self.left))
-        for part in blocks(len(self.left), len(half_p[0]), most=2**23):
-            inner, some = column_products(self.left[part], *half_p), squares[part]
+        for part in blocks(len(self.left), max(moments.shape), most=2**22):
+            some, sums = squares[part], np.empty((len(self.left[part]), moments.shape[1]))
             for pairs in blocks(len(half_q[0]), len(self.right), most=max(2**22, NARROWEST * len(self.right))):
-                outer = column_products(self.right, half_q[0][pairs], half_q[1][pairs])
-                moments[:, pairs] += inner.T @ (some @ outer)
+                sums[:, pairs] = some @ column_products(self.right, half_q[0][pairs], half_q[1][pairs])
+            moments += column_products(self.left[part], *half_p).T @ sums
         return moments
 
     def _rows(self, part: slice) -> tuple[Matrix, Matrix]:
@@ -189,13 +205,10 @@ def _hit_at_home(x: Matrix, index: IndexVector) -> tuple[Matrix, IndexVector]:
 
 
 def _hit(x: Matrix, index: IndexVector) -> tuple[Matrix, Positions]:
-    """The distinct rows of ``x`` at ``index``, and the position of each among them."""
-    hit = np.zeros(len(x), dtype=bool)
-    hit[index] = True
-    position: Positions = np.cumsum(hit) - 1
-    if len(x) <= np.iinfo(np.int32).max:
-        position = position.astype(np.int32)
-    return x[hit].astype(np.float64, copy=False), position[index]
+    """The rows of ``x`` at ``index``, or all without a copy if they are most, and the position of each there."""
+    rows, position = hit_rows(x, index)
+    short = position.astype(np.int32) if len(x) <= np.iinfo(np.int32).max else position
+    return rows.astype(np.float64, copy=False), short
 
 
 def _sorted(labels: Positions, size: int) -> tuple[Positions, Positions]:

@@ -4,17 +4,32 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
 from scipy.sparse.linalg import LinearOperator, lsmr
 
-from .._arrays import array_namespace, to_device, to_numpy
+from .._arrays import array_namespace, float64, to_device, to_numpy
 from .._typing import Matrix, Vector
 from .equations import EntryEquations
 from .solver import Found, Solver, norm
 
 __all__ = ["LSMR", "AcceleratedGradient", "ConjugateGradient"]
+
+DIGITS = 1e-5  # by which single precision shrinks a gradient, before what is left is computed in double precision
+FAST = 50  # steps to do so
+MANY = 100  # entries for each unknown, with which steps are too few for a copy in single precision to pay
+
+
+class _Begun(NamedTuple):
+    """A core on the way to the solution."""
+
+    z: Matrix
+    residual: Vector
+    slope: Matrix
+    steps: int = 0
+    condition: float | None = None
 
 
 @dataclass(frozen=True)
@@ -23,6 +38,8 @@ class ConjugateGradient(Solver):
 
     One step costs :math:`O(|\Omega| r + \rho r^2)`, where :math:`\rho` rows are hit. On incoherent data the error
     shrinks by about :math:`\sqrt{r^2/|\Omega|}` a step. The condition is estimated from the coefficients on the way.
+    As long as few steps are enough, they are made in single precision, for half of the time, and what is left after
+    every five digits is computed in double precision: the solution is the same.
 
     Parameters
     ----------
@@ -37,22 +54,39 @@ class ConjugateGradient(Solver):
     max_iter: int = 2000
 
     def _solve(self, equations: EntryEquations, goal: float) -> Found:
-        residual, z = equations.target, equations.zero()
-        slope = direction = equations.adjoint(residual)
+        z, residual, slope, steps, condition = self._in_single(equations, goal)
+        direction = slope
         square = norm(slope) ** 2
-        steps: list[float] = []
+        lengths: list[float] = []
         ratios: list[float] = []
-        while math.sqrt(square) > goal and len(steps) < self.max_iter:
+        equations = equations.compact() if math.sqrt(square) > goal else equations
+        while math.sqrt(square) > goal and steps + len(lengths) < self.max_iter:
             image = equations.apply(direction)
             curvature = norm(image) ** 2 + self.ridge * norm(direction) ** 2
-            steps.append(square / curvature)
-            z = z + steps[-1] * direction
-            residual = residual - steps[-1] * image
+            lengths.append(square / curvature)
+            z = z + lengths[-1] * direction
+            residual = residual - lengths[-1] * image
             slope = equations.adjoint(residual) - self.ridge * z
             ratios.append(norm(slope) ** 2 / square)
             square *= ratios[-1]
             direction = slope + ratios[-1] * direction
-        return Found(z, len(steps), condition=_lanczos_condition(steps, ratios))
+        return Found(z, steps + len(lengths), condition=_lanczos_condition(lengths, ratios) or condition)
+
+    def _in_single(self, equations: EntryEquations, goal: float) -> _Begun:
+        """The first digits in single precision, a few at a time, as long as they come fast; none if they do not."""
+        begun = _Begun(equations.zero(), equations.target, equations.adjoint(equations.target))
+        if equations.target.shape[0] > MANY * math.prod(equations.shape):
+            return begun
+        while (size := norm(begun.slope)) > goal and begun.steps + FAST <= self.max_iter:
+            more = _descent(equations.in_single(), begun.slope / size, max(DIGITS, goal / size), self.ridge)
+            z = begun.z + size * float64(more.Z)
+            residual = equations.target - equations.apply(z)
+            slope = equations.adjoint(residual) - self.ridge * z
+            steps = begun.steps + more.iterations
+            if norm(slope) > max(10 * DIGITS * size, goal):
+                return begun._replace(steps=steps)
+            begun = _Begun(z, residual, slope, steps, max(begun.condition or 1.0, more.condition or 1.0))
+        return begun
 
 
 @dataclass(frozen=True)
@@ -72,7 +106,7 @@ class LSMR(Solver):
     max_iter: int = 2000
 
     def _solve(self, equations: EntryEquations, goal: float) -> Found:
-        xp = array_namespace(equations.left)
+        equations, xp = equations.compact(), array_namespace(equations.left)
 
         def core(z: Vector) -> Matrix:
             return xp.reshape(to_device(z, equations.left), equations.shape)
@@ -115,7 +149,7 @@ class AcceleratedGradient(Solver):
     max_iter: int = 5000
 
     def _solve(self, equations: EntryEquations, goal: float) -> Found:
-        xp = array_namespace(equations.left)
+        equations, xp = equations.compact(), array_namespace(equations.left)
         z = ahead = equations.zero()
         image = image_ahead = xp.zeros_like(equations.target)
         curvature, momentum, iterations = 0.0, 1.0, 0
@@ -136,6 +170,23 @@ class AcceleratedGradient(Solver):
             z, image, momentum = z_next, image_next, following
             iterations += 1
         return Found(z, iterations)
+
+
+def _descent(equations: EntryEquations, slope: Matrix, goal: float, ridge: float) -> Found:
+    """A few conjugate gradients to the core that takes away a slope of norm one, in the precision of the equations."""
+    z, rest = equations.zero(), array_namespace(slope).astype(slope, equations.left.dtype)
+    direction, square = rest, norm(rest) ** 2
+    lengths: list[float] = []
+    ratios: list[float] = []
+    while math.sqrt(square) > goal and len(lengths) < FAST:
+        image = equations.apply(direction)
+        lengths.append(square / (norm(image) ** 2 + ridge * norm(direction) ** 2))
+        z = z + lengths[-1] * direction
+        rest = rest - lengths[-1] * (equations.adjoint(image) + ridge * direction)
+        ratios.append(norm(rest) ** 2 / square)
+        square *= ratios[-1]
+        direction = rest + ratios[-1] * direction
+    return Found(z, len(lengths), condition=_lanczos_condition(lengths, ratios))
 
 
 def _lanczos_condition(steps: list[float], ratios: list[float]) -> float | None:

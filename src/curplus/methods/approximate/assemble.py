@@ -69,11 +69,11 @@ def assemble(
     """
     d1, d2 = observation.n_columns, observation.n_rows
     xp, least = array_namespace(observation.columns), rounding_unit(observation.values)
-    outside = _by_gram(observation, prediction.features, cross) or _by_basis(observation, prediction.features)
+    outside = _by_gram(observation, prediction.left, cross) or _by_basis(observation, prediction.left)
     coordinates = outside.coordinates
-    predicted = prediction.right @ (coordinates @ to_device(prediction.mixing, coordinates)).T
-    below = put_rows(predicted, observation.column_index, coordinates[:, :d1].T)
-    right = xp.concat([float64(observation.rows).T, below], axis=1)  # (m, d2 + width of the basis)
+    predicted = prediction.combined(coordinates) @ prediction.right.T
+    below = put_rows(predicted.T, observation.column_index, coordinates[:, :d1].T)
+    right = xp.concat([float64(observation.rows), below.T]).T  # (m, d2 + width of the basis)
     right = keep_tall(right, axis=0)
     V = leading_basis(right, rank, least=least).vectors
     P, s, Qt = small_svd(right.T @ V)

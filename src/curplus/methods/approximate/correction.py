@@ -8,14 +8,16 @@ Entries set aside decide which ridge, and whether to correct at all.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
 import numpy as np
+import scipy.linalg
 
-from ..._arrays import array_namespace, float64, largest, take, to_device, to_numpy
-from ..._typing import IndexVector, Matrix, Vector
-from ...factorization import leading_basis
+from ..._arrays import array_namespace, float64, hit_rows, keep, largest, take, to_device, to_numpy
+from ..._typing import FloatArray, IndexVector, Matrix, Vector
+from ...factorization.basis import leading_coefficients
 from ...observation import Entries, Observation
 from ...solvers.equations import entry_equations
 from .cross import Cross
@@ -23,7 +25,7 @@ from .evidence import FEWEST, KEPT_OF_SEVERAL, Gain, best_gain
 from .offsets import Offsets
 from .prediction import Prediction
 
-__all__ = ["Errors", "corrected", "errors_at", "on_host"]
+__all__ = ["Errors", "NormalSums", "corrected", "errors_at", "normal_sums", "on_host"]
 
 WIDEST = 20  # most directions on each side: 400 unknowns
 ROUNDING = 1e-12  # a prediction this good is left alone
@@ -58,7 +60,7 @@ def corrected(
     observation: Observation,
     prediction: Prediction,
     errors: Errors,
-    cross: Cross | None = None,
+    cross: Cross,
     gain: Gain | None = None,
 ) -> tuple[Prediction, Gain]:
     """A better prediction, if the entries set aside agree that it is one.
@@ -68,11 +70,11 @@ def corrected(
     observation : Observation
         Columns, rows and entries.
     prediction : Prediction
-        Its first features are the sampled columns.
+        Its first vectors are the sampled columns and rows.
     errors : Errors
         Its errors, at entries to fit and at others.
-    cross : Cross, optional
-        The small matrices of the sample, where they are known.
+    cross : Cross
+        The small matrices of the sample.
     gain : Gain, optional
         Which ridge is best and what it brings, where that was found before.
 
@@ -87,41 +89,84 @@ def corrected(
     width = min(WIDEST, observation.n_columns, observation.n_rows, math.isqrt(len(error) // 8))
     if width == 0 or len(error) < FEWEST:
         return prediction, Gain(0, math.nan)
-    grams = (None, None) if cross is None else (cross.whole_column_gram, cross.T.whole_column_gram)
-    left, right = (
-        leading_basis(float64(x), width, gram=None if gram is None else to_device(gram, x))
-        for x, gram in zip((observation.columns, observation.rows.T), grams, strict=True)
-    )
-    if left.rank == 0 or right.rank == 0:
+    columns, rows = float64(observation.columns), float64(observation.rows).T
+    mixing = leading_coefficients(columns, width, cross.whole_column_gram)
+    other = leading_coefficients(rows, width, cross.whole_row_gram)
+    if 0 in (mixing.shape[1], other.shape[1]):
         return prediction, Gain(0, math.nan)
     if largest(error.values) <= ROUNDING * observation.magnitude:
         return prediction, Gain(0, 0.0)
+    error, aside, left, right = _compact(errors, columns, mixing, rows, other)
+    whole = cache(lambda: normal_sums(left, right, error))
+    cores = cache(lambda: whole().cores())
 
-    cores_for = cache(lambda some: ridge_cores(left.vectors, right.vectors, some))
-
-    def predicted(fit: Entries, at: Entries) -> list[Vector]:
-        return [_core_at(left.vectors, Z, right.vectors, at) for Z in cores_for(fit)]
+    def predicted(out: IndexVector, at: Entries) -> list[Vector]:
+        changes = whole().minus(normal_sums(left, right, error.take(out))).cores() if len(out) else cores()
+        return _cores_at(left, right, changes, at)
 
     gain = gain or best_gain(error, aside, predicted)
     if not gain.standard_errors > KEPT_OF_SEVERAL:
         return prediction, gain
-    core = cores_for(error)[gain.which]
-    mixing = np.zeros((prediction.features.shape[1], right.rank))
-    mixing[: observation.n_columns] = to_numpy(float64(left.coefficients)) @ to_numpy(float64(core))
-    return prediction.plus(prediction.features[:, :0], mixing, float64(right.vectors)), gain
+    mixed = mixing @ cores()[gain.which]
+    return prediction.plus(
+        columns[:, :0],
+        np.pad(mixed, ((0, prediction.left.shape[1] - len(mixed)), (0, 0))),
+        np.pad(other.T, ((0, 0), (0, prediction.right.shape[1] - len(other)))),
+        rows[:, :0],
+    ), gain
 
 
-def ridge_cores(left: Matrix, right: Matrix, error: Entries) -> list[Matrix]:
-    """The core of each ridge: few unknowns, so one Gram matrix and its eigenvectors serve them all."""
+def _compact(
+    errors: Errors, columns: Matrix, mixing: FloatArray, rows: Matrix, other: FloatArray
+) -> tuple[Entries, Entries, Matrix, Matrix]:
+    """The errors at positions of two matrices: ``columns @ mixing`` and ``rows @ other`` where errors are known."""
+    left, i = _mixed_rows(columns, mixing, np.concatenate([x.i for x in errors]))
+    right, j = _mixed_rows(rows, other, np.concatenate([x.j for x in errors]))
+    k = len(errors.fit)
+    return replace(errors.fit, i=i[:k], j=j[:k]), replace(errors.aside, i=i[k:], j=j[k:]), left, right
+
+
+def _mixed_rows(sample: Matrix, mixing: FloatArray, index: IndexVector) -> tuple[Matrix, IndexVector]:
+    """The rows of ``sample @ mixing`` at ``index``, or all if they are most, and the position of each there."""
+    rows, place = hit_rows(sample, index)
+    return keep(rows @ to_device(mixing, rows)), place
+
+
+class NormalSums(NamedTuple):
+    """The sums over entries that make the normal equations of a core: those of two parts of the entries add up."""
+
+    gram: FloatArray  # (r1, r2, r1, r2)
+    slope: FloatArray  # (r1, r2)
+    weight: float  # of the entries, relative to the number of all positions; about the mean of the eigenvalues
+
+    def minus(self, other: NormalSums) -> NormalSums:
+        """Those of the entries that are not among the others."""
+        return NormalSums(self.gram - other.gram, self.slope - other.slope, self.weight - other.weight)
+
+    def cores(self) -> list[FloatArray]:
+        """The core of each ridge, (r1, r2); rounding cannot make the equations singular."""
+        size = self.slope.size
+        gram, slope = self.gram.reshape(size, size), self.slope.reshape(size)
+        rounding = size * np.finfo(float).eps * float(np.trace(gram))
+        found = []
+        for ridge in CORRECTION_RIDGES:
+            held = gram.copy()
+            held.flat[:: size + 1] += ridge * self.weight + rounding
+            found.append(scipy.linalg.lapack.dposv(held.T, slope, overwrite_a=True)[1])
+        return [z.reshape(self.slope.shape) for z in found]
+
+
+def normal_sums(left: Matrix, right: Matrix, error: Entries) -> NormalSums:
+    """The sums over some entries, on the host."""
     equations = entry_equations(left, right, error)
-    values, vectors = np.linalg.eigh(to_numpy(equations.gram()))
-    slope = vectors.T @ to_numpy(equations.adjoint(equations.target)).reshape(-1)
-    cores = [vectors @ (slope / (values.clip(min=0) + ridge)) for ridge in CORRECTION_RIDGES]
-    xp = array_namespace(left)
-    return [xp.astype(to_device(equations.unit * z.reshape(equations.shape), left), left.dtype) for z in cores]
+    r1, r2 = equations.shape
+    weight = len(error) / math.prod(error.shape) * (1.0 if error.weights is None else float(np.mean(error.weights)))
+    gram = weight * to_numpy(equations.gram()).reshape(r1, r2, r1, r2)
+    return NormalSums(gram, weight * equations.unit * to_numpy(equations.adjoint(equations.target)), weight)
 
 
-def _core_at(left: Matrix, Z: Matrix, right: Matrix, at: Entries) -> Vector:
-    """The matrix ``left @ Z @ right.T`` at some entries, on the host."""
+def _cores_at(left: Matrix, right: Matrix, cores: list[FloatArray], at: Entries) -> list[Vector]:
+    """The matrix ``left @ Z @ right.T`` of each core at some entries, on the host."""
     xp = array_namespace(left)
-    return to_numpy(xp.sum((take(left, at.i, axis=0) @ Z) * take(right, at.j, axis=0), axis=1))
+    left, right = take(left, at.i, axis=0), take(right, at.j, axis=0)
+    return [to_numpy(xp.vecdot(left @ to_device(Z, left), right)) for Z in cores]

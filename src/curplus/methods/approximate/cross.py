@@ -38,12 +38,8 @@ class Cross(NamedTuple):
     column_means: Means  # of the m columns over the sampled rows
     unread_rows: float  # how many rows each sampled one stands for
     unread_columns: float
-
-    @property
-    def whole_column_gram(self) -> FloatArray:
-        """Inner products of the columns, all of them, shape (d1, d1)."""
-        gram: FloatArray = self.column_gram[:-1, :-1] + self.W.T @ self.W
-        return gram
+    whole_row_gram: FloatArray  # (d2, d2), inner products of the rows, all of them
+    whole_column_gram: FloatArray  # (d1, d1)
 
     @property
     def T(self) -> Cross:
@@ -56,6 +52,8 @@ class Cross(NamedTuple):
             self.row_means,
             self.unread_columns,
             self.unread_rows,
+            self.whole_column_gram,
+            self.whole_row_gram,
         )
 
 
@@ -74,6 +72,8 @@ def cross_of(observation: Observation) -> Cross:
         _means(Rt, row_gram),
         (n - d2) / d2,
         (m - d1) / d1,
+        row_gram[:-1, :-1].copy(),
+        column_gram[:-1, :-1].copy(),
     )
 
 

@@ -6,8 +6,9 @@ from functools import cache
 
 import numpy as np
 
-from ..._arrays import array_namespace, to_device
-from ...observation import Observation
+from ..._arrays import to_device
+from ..._typing import IndexVector, Vector
+from ...observation import Entries, Observation
 from .correction import Errors, on_host
 from .evidence import KEPT, Gain, best_gain
 from .offsets import Offsets, additive_model
@@ -35,14 +36,19 @@ def with_entry_offsets(
     constant.
     """
     fit, aside = (on_host(part) for part in errors)
-    fitted = cache(lambda some: additive_model(some, STEPS))
-    gain = gain or best_gain(fit, aside, lambda some, at: [fitted(some).at(at.i, at.j)])
+    whole = cache(lambda: additive_model(fit, STEPS))
+
+    def predicted(out: IndexVector, at: Entries) -> list[Vector]:
+        kept = np.delete(np.arange(len(fit)), out)
+        return [(additive_model(fit.take(kept), STEPS) if len(out) else whole()).at(at.i, at.j)]
+
+    gain = gain or best_gain(fit, aside, predicted)
     if not gain.standard_errors > kept_above(reliability):
         return prediction, errors, gain
-    offsets = fitted(fit)
+    offsets = whole()
     return (
-        _plus(prediction, offsets, observation.n_columns, has_constant),
-        errors.minus(offsets, prediction.features),
+        _plus(prediction, offsets, observation if has_constant else None),
+        errors.minus(offsets, prediction.left),
         gain,
     )
 
@@ -52,15 +58,13 @@ def kept_above(reliability: float) -> float:
     return 0.0 if reliability > RELIABLE else KEPT
 
 
-def _plus(prediction: Prediction, offsets: Offsets, n_columns: int, has_constant: bool) -> Prediction:
-    """The offsets added to a prediction: their rows are one more feature, and the constant another if there is none."""
-    like, right = prediction.features, to_device(offsets.factors()[1], prediction.right)
-    xp = array_namespace(like)
-    features = to_device(offsets.constant + offsets.rows, like)[:, None]
-    p = like.shape[1]
-    mixing = np.zeros((p + (1 if has_constant else 2), 2))
-    mixing[p, 0] = 1
-    mixing[n_columns if has_constant else p + 1, 1] = 1
-    if not has_constant:
-        features = xp.concat([features, xp.ones_like(features)], axis=1)
-    return prediction.plus(features, mixing, right)
+def _plus(prediction: Prediction, offsets: Offsets, with_constant: Observation | None) -> Prediction:
+    """The offsets added to a prediction; where there is a constant, it stands after the sampled columns and rows."""
+    left, right = offsets.factors()  # the constant is the second of the vectors on the left, the first on the right
+    (p, q), o = (prediction.left.shape[1], prediction.right.shape[1]), with_constant
+    if o is not None:
+        left, right = left[:, :1], right[:, 1:]
+    mixing, coefficients = np.zeros((p + left.shape[1], 2)), np.zeros((2, q + right.shape[1]))
+    mixing[[p, p + 1 if o is None else o.n_columns], [0, 1]] = 1
+    coefficients[[0, 1], [q if o is None else o.n_rows, -1]] = 1
+    return prediction.plus(to_device(left, prediction.left), mixing, coefficients, to_device(right, prediction.right))

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._arrays import to_numpy
-from ..._typing import FloatArray, Vector
+from ..._typing import FloatArray, IndexVector, Vector
 from ...evaluation.folds import dealt
 from ...factorization import Factorization
 from ...observation import Entries
@@ -19,6 +19,7 @@ __all__ = ["FEWEST", "KEPT", "KEPT_OF_SEVERAL", "Gain", "best_gain", "best_on", 
 FEWEST = 100  # entries, below which nothing is tested: of a few, chance makes any number of standard errors
 ENOUGH = 500  # entries set aside; with fewer, those that are fitted are left out in turn
 FOLDS = 5
+MANY = 15_000  # entries that were left out, with which those of fewer folds can leave no doubt
 UNDECIDED = 1.0  # standard errors, up to those that convince, on which more entries are asked
 KEPT = 2.0  # standard errors by which a change must predict better to be kept
 KEPT_OF_SEVERAL = 3.0  # where it is the best of several
@@ -31,25 +32,36 @@ class Gain(NamedTuple):
     standard_errors: float  # by which entries are predicted better; nan where there are too few to say
 
 
-def best_gain(error: Entries, aside: Entries, fit: Callable[[Entries, Entries], Sequence[Vector]]) -> Gain:
-    """The best of the changes that ``fit(error, at)`` predicts at entries, by entries they were not fitted to.
+def best_gain(error: Entries, aside: Entries, fit: Callable[[IndexVector, Entries], Sequence[Vector]]) -> Gain:
+    """The best of the changes that ``fit(out, at)`` predicts at entries, by entries they were not fitted to.
 
     Parameters
     ----------
     error : Entries
         What is left to explain where changes are fitted.
     aside : Entries
-        And at entries set aside. Where they are few, or undecided, the entries of ``error`` are left out in turn.
+        And at entries set aside. Where they are few, or undecided, the entries of ``error`` are left out in turn, a
+        fifth at a time; many of them only until they leave no doubt.
     fit : callable
-        Fits to some entries, returns what each change predicts at others, on the host.
+        Fits to ``error`` without its records ``out``, returns what each change predicts at other entries, on the host.
     """
     if max(len(error), len(aside)) < FEWEST:
         return Gain(0, math.nan)
     if len(aside) >= ENOUGH:
-        gain = _gain(aside, [to_numpy(change) for change in fit(error, aside)])
+        gain = _gain(aside, [to_numpy(change) for change in fit(np.empty(0, dtype=np.int64), aside)])
         if not UNDECIDED < gain.standard_errors <= KEPT_OF_SEVERAL:
             return gain
-    return _gain(error, _left_out(error, fit))
+    fold = dealt(error.flat_index, FOLDS, np.random.default_rng(0))
+    asked: list[IndexVector] = []
+    parts: list[list[FloatArray]] = []
+    for k in range(FOLDS):
+        asked.append(np.flatnonzero(fold == k))
+        parts.append([to_numpy(change) for change in fit(asked[k], error.take(asked[k]))])
+        some = np.concatenate(asked)
+        gain = _gain(error.take(some), [np.concatenate(change) for change in zip(*parts, strict=True)])
+        if len(some) >= MANY and abs(gain.standard_errors) > 2 * KEPT_OF_SEVERAL:
+            break
+    return gain
 
 
 def _gain(at: Entries, changes: Sequence[FloatArray]) -> Gain:
@@ -57,17 +69,6 @@ def _gain(at: Entries, changes: Sequence[FloatArray]) -> Gain:
     after = [(before - change) ** 2 for change in changes]
     best = int(np.argmin([np.mean(weights * squares) for squares in after]))
     return Gain(best, standard_errors(before**2, after[best], weights))
-
-
-def _left_out(error: Entries, fit: Callable[[Entries, Entries], Sequence[Vector]]) -> list[FloatArray]:
-    """What the changes predict at each entry when they are fitted without its position."""
-    fold = dealt(error.flat_index, FOLDS, np.random.default_rng(0))
-    parts = []
-    for k in range(FOLDS):
-        out = np.flatnonzero(fold == k)
-        parts.append([out, *(to_numpy(x) for x in fit(error.take(np.flatnonzero(fold != k)), error.take(out)))])
-    order = np.argsort(np.concatenate([part[0] for part in parts]))
-    return [np.concatenate(change)[order] for change in list(zip(*parts, strict=True))[1:]]
 
 
 def best_on(aside: Entries, answers: Sequence[Factorization], *, by: float = 0.0) -> int:

@@ -23,15 +23,17 @@ __all__ = ["GUESSES", "FirstGuess", "offset_guess", "sum_coefficient", "sum_gues
 
 
 class FirstGuess(NamedTuple):
-    """A first guess, and the rows and columns as they deviate from it."""
+    """A first guess, and the rows and columns as they deviate from it.
+
+    Deviations of the columns are ``[C, 1] @ A`` and those of the rows ``B @ [R; 1]``. A and B are the identity but for
+    a few directions, so products with them take no more than those directions.
+    """
 
     name: str
     left: FloatArray  # (d1 + 1, q); the guess is [C, 1] @ left @ right @ [R; 1]
     right: FloatArray  # (q, d2 + 1)
-    columns: FloatArray  # (d1 + 1, d1); deviations of the columns are [C, 1] @ columns
-    rows: FloatArray  # (d2, d2 + 1); deviations of the rows are rows @ [R; 1]
-    own_rows: FloatArray  # (d2,), by which factor the guess for each row contains the row itself
-    own_columns: FloatArray  # (d1,)
+    left_inside: FloatArray  # (d2, q), [C, 1] @ left in the sampled rows
+    right_inside: FloatArray  # (q, d1), right @ [R; 1] in the sampled columns
     reliability: float = 0.0  # of offsets: the larger share of the variance of means that is not chance
     weights: LineWeights | None = None  # that deviations are multiplied by, where not all lines count the same
 
@@ -41,10 +43,8 @@ class FirstGuess(NamedTuple):
         return self._replace(
             left=self.right.T,
             right=self.left.T,
-            columns=self.rows.T,
-            rows=self.columns.T,
-            own_rows=self.own_columns,
-            own_columns=self.own_rows,
+            left_inside=self.right_inside.T,
+            right_inside=self.left_inside.T,
             weights=self.weights and self.weights.T,
         )
 
@@ -53,15 +53,26 @@ class FirstGuess(NamedTuple):
         """Whether deviations are the rows and columns themselves."""
         return self.name == "zero" and self.weights is None
 
-    def weighted(self, weights: LineWeights) -> FirstGuess:
-        """The same with weighted deviations."""
-        return self._replace(
-            columns=self.columns * weights.columns, rows=weights.rows[:, None] * self.rows, weights=weights
-        )
+    @property
+    def own_rows(self) -> FloatArray:
+        """By which factor the guess for each row contains the row itself, shape (d2,)."""
+        own: FloatArray = np.sum(self.left_inside * self.right[:, :-1].T, axis=1)
+        return own
+
+    def by_columns(self, x: FloatArray) -> FloatArray:
+        """The product ``A @ x``, shape (d1 + 1, k), for ``x`` of shape (d1, k)."""
+        x = x if self.weights is None else self.weights.columns[:, None] * x
+        product: FloatArray = np.vstack([x, np.zeros(x.shape[1])])
+        return product - self.left @ (self.right_inside @ x) if len(self.right) else product
+
+    def of_rows(self, x: FloatArray) -> FloatArray:
+        """The product ``B @ x``, shape (d2, k), for ``x`` of shape (d2 + 1, k)."""
+        product = x[:-1] - self.left_inside @ (self.right @ x) if len(self.right) else x[:-1]
+        return product if self.weights is None else self.weights.rows[:, None] * product
 
     def intersection(self, cross: Cross) -> FloatArray:
         """Deviations where rows and columns intersect, shape (d2, d1)."""
-        deviations: FloatArray = self.rows @ np.vstack([cross.W, np.ones(cross.W.shape[1])])
+        deviations = self.of_rows(np.vstack([cross.W, np.ones(cross.W.shape[1])]))
         return deviations if self.weights is None else deviations * self.weights.columns
 
 
@@ -111,18 +122,9 @@ def sum_coefficient(cross: Cross) -> float:
 
 
 def _guess(name: str, cross: Cross, left: FloatArray, right: FloatArray) -> FirstGuess:
-    d2, d1 = cross.W.shape
-    of_rows = np.hstack([cross.W, np.ones((d2, 1))]) @ left @ right  # (d2, d2 + 1)
-    of_columns = left @ right @ np.vstack([cross.W, np.ones(d1)])  # (d1 + 1, d1)
-    return FirstGuess(
-        name,
-        left,
-        right,
-        np.eye(d1 + 1, d1) - of_columns,
-        np.eye(d2, d2 + 1) - of_rows,
-        np.diagonal(of_rows).copy(),
-        np.diagonal(of_columns).copy(),
-    )
+    left_inside = cross.W @ left[:-1] + left[-1]
+    right_inside = right[:, :-1] @ cross.W + right[:, -1:]
+    return FirstGuess(name, left, right, left_inside, right_inside)
 
 
 def _reliability(means: Means, count: int, others: Means) -> float:

@@ -62,4 +62,4 @@ def _other_side(sample: Observation, rank: int, use: IndexVector) -> Factorizati
     signal = max(float(explained) / max(math.prod(known.shape), 1), np.finfo(float).tiny)
     V = solve_rows(measurements(sample, use).T, float64(basis.vectors), max(noise / signal, 1e-12 / sample.shape[0]))
     mixing = to_numpy(float64(basis.coefficients))
-    return assemble(sample, Prediction(float64(sample.columns), mixing, V), rank)
+    return assemble(sample, Prediction(float64(sample.columns), mixing, np.eye(V.shape[1]), V), rank)

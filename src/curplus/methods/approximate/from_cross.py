@@ -34,6 +34,7 @@ def from_rows_and_columns(
     prediction = plain = skeleton.prediction(sample)
     of_offsets = of_core = Gain(0, math.nan)
     if not skeleton.is_exact and max(len(use), len(check)) >= FEWEST:
+        assert skeleton.cross is not None
         errors = errors_at(sample, prediction, use, check)
         if offsets is not False:
             has_constant, reliability = skeleton.guess == "offsets", skeleton.reliability

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._typing import FloatArray
+from ...factorization.basis import leading_eigenvectors
 from .cross import Cross
 
 __all__ = ["EXPONENTS", "LineWeights", "line_weights"]
@@ -44,7 +45,7 @@ def _of_rows(cross: Cross, rank: int, exponent: float) -> FloatArray:
     d2, d1 = cross.W.shape
     if d1 <= rank:
         return np.ones(d2)
-    leading = np.linalg.eigh(cross.whole_column_gram)[1][:, d1 - rank :]
+    leading = leading_eigenvectors(cross.whole_column_gram, rank)[1]
     rest = np.sum((cross.W - (cross.W @ leading) @ leading.T) ** 2, axis=1)
     mean = float(np.mean(rest))
     if not mean > 0:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -73,9 +74,7 @@ def refined(
         answer = _stepped(step, begin, sample, supported, use, check)
         return Refinement(answer, standard_errors(before, squared_errors(answer, at), weights), step)
     z, kept = [], []
-    least = _estimated_error(start, sample, float(np.average(before, weights=weights)))
-    if wanted:
-        least = math.inf
+    least = cache(lambda: _estimated_error(start, sample, float(np.average(before, weights=weights))))
     for tried, candidate in _candidates(begin, sample, supported, use, check):
         for with_lines in (False, True) if _has_lines(sample) else (False,):
             answer = _with_lines(candidate, sample, start) if with_lines else candidate
@@ -84,7 +83,7 @@ def refined(
             if wanted or z[-1] > (KEPT_MEAN if tried.by == MEAN else KEPT):
                 found = Refinement(answer, z[-1], tried._replace(with_lines=with_lines))
                 total = _estimated_error(answer, sample, float(np.average(after, weights=weights)))
-                kept += [_Kept(found, candidate.rank, total, after)] if total < least else []
+                kept += [_Kept(found, candidate.rank, total, after)] if wanted or total < least() else []
             if not z[-1] > 0:  # what was read would not help
                 break
     return _cautious(kept, weights).refinement if kept else Refinement(start, max(z))
@@ -167,7 +166,7 @@ def _with_lines(answer: Factorization, sample: Observation, start: Factorization
     d1, k = sample.n_columns, answer.rank
     features = array_namespace(sample.columns).concat([float64(sample.columns), answer.left.vectors], axis=1)
     mixing = np.vstack([np.zeros((d1, k)), np.eye(k)])
-    return assemble(sample, Prediction(features, mixing, answer.right.vectors @ answer.core.Z.T), start.rank)
+    return assemble(sample, Prediction(features, mixing, np.eye(k), answer.right.vectors @ answer.core.Z.T), start.rank)
 
 
 def _estimated_error(answer: Factorization, sample: Observation, mean_square: float) -> float:

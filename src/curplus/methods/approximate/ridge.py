@@ -16,7 +16,7 @@ from .leave_out import RIDGES, LeftOut, Svd, most_cautious, svd_of
 
 __all__ = ["RidgeChoice", "ridge_for", "squares_at"]
 
-FEW, COARSE = 300, 4  # with more rows and columns, every so many of the ridges are tried first
+FEW, COARSE = 64, 4  # with more rows and columns, every so many of the ridges are tried first
 
 
 class RidgeChoice(NamedTuple):
@@ -77,7 +77,7 @@ def ridge_for(
 
 def _side(guess: FirstGuess, cross: Cross, svd: Svd) -> _Side:
     plain = cross.row_gram[:-1, :-1]
-    gram = plain if guess.is_plain else guess.rows @ cross.row_gram @ guess.rows.T
+    gram = guess.of_rows(guess.of_rows(cross.row_gram).T)
     stands_for = max(cross.unread_rows, np.finfo(float).tiny)
     squares = np.ones(len(plain)) if guess.weights is None else guess.weights.rows**2
     total = float(np.trace(plain))
@@ -118,7 +118,7 @@ def _both(left_out: FloatArray, at_entries: FloatArray) -> FloatArray:
 def squares_at(choice: RidgeChoice, judges: EntryLines, ridges: FloatArray) -> FloatArray:
     """Squared errors at some entries for each of the ridges, shape (len(ridges), k)."""
     guess, (a, s, bt) = choice.guess, choice.svd.above(np.finfo(float).eps)
-    parts = (judges.of_columns @ (guess.columns @ bt.T)) * (judges.of_rows @ (guess.rows.T @ a))
+    parts = (judges.of_columns @ guess.by_columns(bt.T)) * (judges.of_rows @ guess.T.by_columns(a))
     inverses = s / (s**2 + ridges[:, None] * s.max(initial=0.0) ** 2)
     rest = judges.values - judges.combined(guess.left, guess.right) - inverses @ parts.T
     squares: FloatArray = judges.weights * rest**2

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._arrays import array_namespace, float64, rounding_unit, to_device
+from ..._arrays import array_namespace, float64, rounding_unit, to_numpy
 from ..._typing import FloatArray, IndexVector
 from ...observation import Observation
 from .cross import Cross, cross_of
@@ -31,7 +31,7 @@ __all__ = ["RELIABLE", "Skeleton", "ridge_skeleton"]
 
 SAFE_CONDITION = 1e8  # of an intersection that is inverted as it is, where nothing can check it
 MOST_GROWTH = 10.0  # beyond it, mean square of a prediction, relative to what was read
-CONFIRMING = 1000  # entries that confirm an exact prediction
+CONFIRMING, FIRST = 1000, 20  # entries that confirm an exact prediction, and of those, the first to be asked
 FEW_LINES, MOST_JUDGES = 20, 5000  # with fewer rows and columns, as many entries help to choose
 RELIABLE = 0.3  # share of the variance of means that is not chance, above which there are offsets
 MOST_COMPARED = 300  # rows and columns by which first guesses are compared
@@ -55,13 +55,12 @@ class Skeleton(NamedTuple):
 
     def prediction(self, observation: Observation) -> Prediction:
         """The prediction, on the device of the sample."""
-        C, Rt = float64(observation.columns), float64(observation.rows).T
-        xp = array_namespace(C)
-        right = Rt @ to_device(self.coefficients[:, :-1].T, Rt)
+        C, R = float64(observation.columns), float64(observation.rows)
         if self.guess != "offsets":
-            return Prediction(C, self.mixing[:-1], right)
-        features = xp.concat([C, xp.ones_like(C[:, :1])], axis=1)
-        return Prediction(features, self.mixing, right + to_device(self.coefficients[:, -1], Rt))
+            return Prediction(C, self.mixing[:-1], self.coefficients[:, :-1], R.T)
+        xp = array_namespace(C)
+        left, right = xp.concat([C, xp.ones_like(C[:, :1])], axis=1), xp.concat([R, xp.ones_like(R[:1, :])])
+        return Prediction(left, self.mixing, self.coefficients, right.T)
 
 
 def ridge_skeleton(
@@ -140,7 +139,7 @@ def _best_guess(found: list[RidgeChoice]) -> RidgeChoice:
 
 
 def _weighted(guess: FirstGuess, cross: Cross, rank: int, exponent: float) -> FirstGuess:
-    return guess.weighted(line_weights(cross, rank, exponent)) if exponent else guess
+    return guess._replace(weights=line_weights(cross, rank, exponent)) if exponent else guess
 
 
 def _best_weights(found: list[RidgeChoice], entries: EntryLines | None) -> tuple[RidgeChoice, bool]:
@@ -185,10 +184,7 @@ def _skeleton(guess: FirstGuess, svd: Svd, ridge: float) -> Skeleton:
     """The first guess, and the ridge inverse of the deviations from it, in factored form."""
     a, s, bt = svd.above(np.finfo(float).eps)
     inverse = s / (s**2 + ridge * s.max(initial=0.0) ** 2)
-    if guess.is_plain:
-        columns, rows = np.vstack([bt.T, np.zeros(len(s))]), np.hstack([(a * inverse).T, np.zeros((len(s), 1))])
-    else:
-        columns, rows = guess.columns @ bt.T, (a * inverse).T @ guess.rows
+    columns, rows = guess.by_columns(bt.T), guess.T.by_columns(a * inverse).T
     return Skeleton(
         np.hstack([columns, guess.left]),
         np.vstack([rows, guess.right]),
@@ -219,10 +215,14 @@ def _is_exact(plain: Skeleton, observation: Observation, use: IndexVector) -> bo
     """Whether entries are predicted to rounding; they must not be all zero."""
     if not len(use):
         return False
-    at = entry_lines(observation, some_of(use, CONFIRMING))
-    error = at.values - at.combined(plain.mixing, plain.coefficients)
-    limit = math.sqrt(rounding_unit(observation.values)) * np.linalg.norm(at.values)
-    return bool(limit > 0 and np.linalg.norm(error) <= limit)
+    some = some_of(use, CONFIRMING)
+    values = to_numpy(float64(observation.entries.take(some).values))
+    limit = math.sqrt(rounding_unit(observation.values)) * float(np.linalg.norm(values))
+    for judges in (some[:FIRST], some):  # a few are enough to say no
+        at = entry_lines(observation, judges)
+        if not 0 < limit >= np.linalg.norm(at.values - at.combined(plain.mixing, plain.coefficients)):
+            return False
+    return True
 
 
 def _bounded(plain: Skeleton, cross: Cross) -> Skeleton:
