@@ -70,7 +70,8 @@ class ConjugateGradient(Solver):
             ratios.append(norm(slope) ** 2 / square)
             square *= ratios[-1]
             direction = slope + ratios[-1] * direction
-        return Found(z, steps + len(lengths), condition=_lanczos_condition(lengths, ratios) or condition)
+        found = max(condition or 0.0, _lanczos_condition(lengths, ratios) or 0.0)
+        return Found(z, steps + len(lengths), condition=found or None)
 
     def _in_single(self, equations: EntryEquations, goal: float) -> _Begun:
         """The first digits in single precision, a few at a time, as long as they come fast; none if they do not."""
