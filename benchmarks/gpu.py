@@ -95,6 +95,8 @@ def steps(source: Any, like: Any, size: Size, library: Library) -> dict[str, tup
             result = step()
             library.wait()
             done[name] = result, time.perf_counter() - start
+        if size is HUGE:
+            print(f"# {library.name}, {name}: {done[name][1]:.3f} s", flush=True)
         check(result, like)
     assert not size.many or "refinement_z" in result.report.to_dict()  # it was tried
     return done
@@ -132,8 +134,8 @@ parser.add_argument("--huge", action="store_true", help="1,000,000 x 100,000, in
 options = parser.parse_args()
 if options.huge:
     print(f"curplus {curplus.__version__}, {HUGE}")
-    timed = {library.name: huge(library) for library in libraries(options.device)}
-    first = next(iter(timed.values()))
+    timed = {library.name: huge(library) for library in reversed(libraries(options.device))}
+    first = list(timed.values())[-1]
     print(f"{'':40} {'step':12} {'seconds':>9} {'of the floor':>13} {'NumPy / this':>13}")
     for name, seconds in timed.items():
         for step, x in seconds.items():
