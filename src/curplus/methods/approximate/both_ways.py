@@ -27,7 +27,7 @@ __all__ = ["FEW_VALUES", "best_share", "blended", "blended_facts", "has_both_way
 
 FEW_VALUES = 20_000  # known ones, which are all fitted once they have chosen
 SPREAD = 0.25  # of the best share around a half, from matrix to matrix
-SMALL = 0.05  # a share that is not worth a second fit
+SMALL = 0.2  # a share that is not worth a second fit
 HALF, TENTH = 0.5, 0.1  # of the entries are set aside, at most and at least
 LEAST, MOST = 20, 1500  # so many; with fewer nothing is chosen
 TINY = np.finfo(float).tiny
