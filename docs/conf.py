@@ -48,6 +48,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "show_memory": False,
     "plot_gallery": "True",
+    "parallel": 2,
 }
 
 html_theme = "pydata_sphinx_theme"

@@ -49,8 +49,9 @@ def changed(tmp_path):
 @every_method
 def test_can_be_certified_whatever_is_done_to_it(noisy, make, tmp_path):
     M, seen = noisy
+    made = make(M, seen)
     for name, (change, turn) in changed(tmp_path).items():
-        approx, observation = change(make(M, seen)), turn(seen)
+        approx, observation = change(made), turn(seen)
         truth = np.linalg.norm((M if approx.shape == M.shape else M.T) - approx.to_array())
         certificate = curplus.certify(approx, observation)
         assert certificate.lower_bound <= truth * (1 + 1e-9), name
@@ -60,8 +61,9 @@ def test_can_be_certified_whatever_is_done_to_it(noisy, make, tmp_path):
 @every_method
 def test_making_it_again_gives_the_same(noisy, make, tmp_path):
     M, seen = noisy
+    made = make(M, seen)
     for name, (change, turn) in changed(tmp_path).items():
-        approx = change(make(M, seen))
+        approx = change(made)
         method = approx.provenance.method
         if method.sees_whole_matrix and "saved" in name:
             with pytest.raises(InvalidArgumentError, match="CUR-F needs the whole matrix"):
