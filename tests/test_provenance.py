@@ -25,7 +25,7 @@ every_method = pytest.mark.parametrize("make", MAKE.values(), ids=MAKE)
 
 @pytest.fixture
 def noisy(full_rank):
-    M = full_rank((200, 150), rank=4, noise=0.3)
+    M = full_rank((200, 150), rank=4, noise=0.05)
     return M, curplus.observe(M, n_columns=20, n_rows=70, n_entries=4000, rng=0)
 
 

@@ -69,12 +69,17 @@ class Goal(NamedTuple):
     money: float = math.inf  # what is left of it
     reason: str = ""
 
-    def within_money(self, observation: Observation, i: IndexVector, j: IndexVector, rng: Any) -> IndexVector:
-        """Which of some entries can be paid for; those to be left out are drawn. What is known costs nothing."""
+    def within_money(
+        self, observation: Observation, i: IndexVector, j: IndexVector, rng: Any, *, evidence: bool = True
+    ) -> IndexVector:
+        """Which of some entries can be paid for; those to be left out are drawn. What is known costs nothing.
+
+        Entries that help to choose count as paid for wherever they stand, as in :func:`.costs.spent`.
+        """
         if self.prices is None:
             return np.arange(len(i))
         on_lines = np.isin(i, observation.row_index) | np.isin(j, observation.column_index)
-        cost = np.where(on_lines, 0.0, self.prices.entries(i, j))
+        cost = np.where(on_lines & evidence, 0.0, self.prices.entries(i, j))
         order = rng.permutation(len(i))
         return np.sort(order[np.cumsum(cost[order]) <= self.money * (1 + 1e-12)])
 

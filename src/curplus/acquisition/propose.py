@@ -242,7 +242,7 @@ def _entries(
             "observation.gap_index()."
         )
     word = "uniform" if draws.uniform else "adaptive"
-    kept = goal.within_money(observation, i, j, rng)
+    kept = goal.within_money(observation, i, j, rng, evidence=evidence)
     if not len(kept):
         return None
     return SamplePlan(
