@@ -6,8 +6,8 @@ from hypothesis import given, settings
 
 import curplus
 from curplus import Observation
-from curplus.methods.approximate.both_ways import best_share, blended, has_both_ways, set_aside
-from curplus.methods.approximate.scattered import as_scattered
+from curplus.methods.approximate.both_ways import best_share, blended, set_aside
+from curplus.methods.approximate.scattered import as_scattered, has_both_ways
 from curplus.observation import Entries
 from tests.strategies import observations
 

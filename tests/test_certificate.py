@@ -7,7 +7,6 @@ import pytest
 import curplus
 from curplus.exceptions import InvalidArgumentError
 from curplus.factorization import Provenance
-from tests.conftest import effort
 from tests.strategies import observed
 
 
@@ -55,14 +54,14 @@ def test_the_estimate_is_the_known_part_plus_the_mean_of_the_rest(noisy):
 
 
 def test_intervals_that_are_given_cover_the_truth(noisy):
-    given, covered, draws = 0, 0, effort(16, 60)
-    for seed in range(draws):
-        M, seen, approx = noisy(n_entries=2000, seed=seed, shape=(120, 90))
+    given = covered = 0
+    for seed in range(40):
+        M, seen, approx = noisy(n_entries=3000, seed=seed, shape=(200, 150))
         interval = curplus.certify(approx, seen).interval
         if interval is not None:
             given += 1
             covered += interval[0] <= np.linalg.norm(M - approx.to_array()) <= interval[1]
-    assert given >= 0.8 * draws
+    assert given >= 32
     assert covered >= 0.85 * given
 
 
@@ -270,17 +269,17 @@ def test_what_cannot_be_judged_is_refused(noisy, full_rank):
 @pytest.mark.parametrize("share", [0.5, 0.8, 1.0])
 def test_intervals_cover_where_much_of_the_matrix_was_read(low_rank, rng, share):
     """Fitted places have smaller errors than the others, and must not be taken for them."""
-    truth = low_rank((60, 45), 3)
-    given, covered, draws = 0, 0, effort(12, 40)
-    for seed in range(draws):
-        M = truth + 0.2 * rng.standard_normal((60, 45))
+    truth = low_rank((90, 60), 3)
+    covered = given = 0
+    for seed in range(25):
+        M = truth + 0.2 * rng.standard_normal((90, 60))
         seen = curplus.observe(M, n_columns=8, n_rows=8, n_entries=round(share * M.size), rng=seed)
         approx = curplus.approximate(seen, 3)
         interval = curplus.certify(approx, seen).interval
         if interval is not None:
             given += 1
             covered += interval[0] * (1 - 1e-9) <= np.linalg.norm(M - approx.to_array()) <= interval[1] * (1 + 1e-9)
-    assert given >= 0.75 * draws
+    assert given >= 19
     assert covered >= 0.8 * given
 
 

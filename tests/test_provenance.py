@@ -25,7 +25,7 @@ every_method = pytest.mark.parametrize("make", MAKE.values(), ids=MAKE)
 
 @pytest.fixture
 def noisy(full_rank):
-    M = full_rank((200, 150), rank=4, noise=0.05)
+    M = full_rank((200, 150), rank=4, noise=0.3)
     return M, curplus.observe(M, n_columns=20, n_rows=70, n_entries=4000, rng=0)
 
 
@@ -228,8 +228,8 @@ def test_a_transposed_report_speaks_of_the_other_axis(noisy):
 
 
 def test_rows_alone_are_reported_as_rows(full_rank):
-    M = full_rank((60, 50))
-    rows = curplus.observe(M, n_columns=0, n_rows=12, n_entries=30, rng=0)
+    M = full_rank((60, 50), noise=0.01)
+    rows = curplus.observe(M, n_columns=0, n_rows=12, n_entries=900, rng=0)
     assert "sampled rows" in curplus.approximate(rows).report["rank"].text
     assert "sampled columns" in curplus.approximate(rows.T).report["rank"].text
 

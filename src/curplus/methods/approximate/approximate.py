@@ -24,16 +24,7 @@ from ...observation import Observation
 from ...observation.checks import check_observation
 from ...observation.holdout import evidence_outside
 from ...observation.symmetry import mirrored
-from .both_ways import (
-    FEW_VALUES,
-    best_share,
-    blended,
-    blended_facts,
-    has_both_ways,
-    is_met,
-    judged_by,
-    set_aside,
-)
+from .both_ways import best_share, blended, blended_facts, is_met, judged_by, set_aside
 from .by_nystroem import by_nystroem, has_other_entries, is_nystroem
 from .evidence import KEPT, best_on, squared_errors
 from .fill_lines import filled_lines
@@ -41,11 +32,11 @@ from .finished import finished
 from .from_columns import from_all_columns, from_columns
 from .from_cross import chosen_rank, from_rows_and_columns
 from .from_values import from_table, from_values
-from .in_span import check_form, in_span
+from .in_span import check_form, in_form
 from .rank import is_complete
 from .refine import refined
 from .report import fit_report, fitted_again
-from .scattered import as_scattered
+from .scattered import as_scattered, few_entries_alone, has_both_ways
 from .start import Start
 from .symmetric import split_sample, symmetric_part
 from .verdict import judged
@@ -174,9 +165,9 @@ class CrossApproximation:
         """How an observation is fitted."""
         if self.way.scattered is not None:
             return self._blend
-        if form == "free" and self.way == Way() and has_both_ways(observation):
+        if self.way == Way() and has_both_ways(observation):
             return self._best_of_both
-        return self._fit_to_all if _few_values(observation) else self._fit
+        return self._fit_to_all if few_entries_alone(observation) else self._fit
 
     def _best_of_both(self, observation: Observation, form: str, rng: RandomState) -> Factorization:
         """From rows and columns as such, from all values as scattered ones, or the mean: entries set aside choose."""
@@ -188,17 +179,17 @@ class CrossApproximation:
         unit = harmless_unit(observation.magnitude, observation.values, power=4)
         sample = observation.divide(unit)
         part = sample.subset(entries=np.delete(np.arange(sample.n_entries), aside), design=sample.design)
-        lines, at = by_lines._fit(part, form, rng), sample.entries.take(aside)
+        lines, at = by_lines._fit(part, "free", rng), sample.entries.take(aside)
         if is_met(lines, at):
             return by_lines._fit(observation, form, rng)
-        values = self._fit(as_scattered(part), form, rng)
+        values = self._fit(as_scattered(part), "free", rng)
         share = best_share(lines, values, at, self.rank)
         if not share:
             return by_lines._fit(observation, form, rng)
         chosen = lines.provenance.method
         way = chosen.way._replace(scattered=values.provenance.method.way, share=share)
         answer = replace(self, way=way, refine=chosen.refine)._blend(observation, form, rng)
-        trial = blended(lines, values, share, self.rank)
+        trial, _ = in_form(form, blended(lines, values, share, self.rank), sample)
         noise = unit * math.sqrt(float(np.mean(squared_errors(trial, at))))
         report = FitReport((*answer.report.facts, *judged_by(trial, sample, aside)))
         provenance = replace(answer.provenance, report=report, model=FittedModel.of(answer, noise))
@@ -208,12 +199,13 @@ class CrossApproximation:
         """The same once it is chosen: everything is fitted."""
         way, by_values = self.way, self.way.scattered or Way()
         unit = harmless_unit(observation.magnitude, observation.values, power=4)
-        sample, scattered = observation.divide(unit), replace(self, way=by_values, refine=by_values.step is not None)
+        sample, free = observation.divide(unit), replace(self, form="free")
+        scattered = replace(free, way=by_values, refine=by_values.step is not None)
         lines = values = scattered.fit(as_scattered(sample), rng=rng)
         if way.share < 1:
-            lines = replace(self, way=way._replace(scattered=None))._fit(sample, form, rng)
-        answer = blended(lines, values, way.share, self.rank)
-        report = blended_facts(lines.report, answer.rank, way.share)
+            lines = replace(free, way=way._replace(scattered=None))._fit(sample, "free", rng)
+        answer, of_form = in_form(form, blended(lines, values, way.share, self.rank), sample)
+        report = FitReport((*blended_facts(lines.report, answer.rank, way.share).facts, *of_form))
         none: IndexVector = np.empty(0, dtype=np.int64)
         return finished(answer, observation, unit, Provenance(self, none, observation.fingerprint, report))
 
@@ -250,14 +242,12 @@ class CrossApproximation:
             rank = chosen_rank(sample, self.offsets, start, answer, check if refinement.is_kept else use)
         if rank.rank < answer.rank or start.skeleton is None or observation.symmetry is not None:
             answer = symmetric_part(answer, rank.rank, observation.symmetry)
-        span = in_span(answer, _lines(observation)) if form == "cur" else None
-        answer = answer if span is None else span.approximation
+        answer, of_form = in_form(form, answer, _lines(observation))
         used = start.used_entries or refinement.is_kept
         outside = evidence_outside(sample)
         held_out = check if used else outside[outside < observation.n_entries]
         verdict = judged(answer, sample, start, use if used else held_out[:0], held_out)
-        report = fit_report(answer, rank, start, refinement, verdict)
-        report = report if span is None else FitReport((*report.facts, *span.facts))
+        report = FitReport((*fit_report(answer, rank, start, refinement, verdict).facts, *of_form))
         model = _model(answer, sample, start, held_out)
         method = replace(
             self, rank=max(answer.rank, 1), refine=refinement.is_kept, way=start.way._replace(step=refinement.step)
@@ -274,11 +264,6 @@ class CrossApproximation:
             return from_all_columns(sample, self.rank)
         build = from_rows_and_columns if sample.n_rows else from_columns if sample.n_columns else from_values
         return build(sample, self.rank, self.offsets, use, check, self.way)
-
-
-def _few_values(observation: Observation) -> bool:
-    """Whether there is nothing but entries, and so few that each of them tells."""
-    return not (observation.n_rows or observation.n_columns) and observation.n_entries <= FEW_VALUES
 
 
 def _lines(observation: Observation) -> Observation:

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from ..._arrays import is_dask_array, to_numpy
+from ..._arrays import to_numpy
 from ..._typing import IndexVector
 from ...factorization import Fact, Factorization, FitReport
 from ...observation import Entries, Observation
@@ -23,23 +23,14 @@ from .report import fitted_again, judgements
 from .start import Start
 from .verdict import judged
 
-__all__ = ["FEW_VALUES", "best_share", "blended", "blended_facts", "has_both_ways", "is_met", "judged_by", "set_aside"]
+__all__ = ["best_share", "blended", "blended_facts", "is_met", "judged_by", "set_aside"]
 
-FEW_VALUES = 20_000  # known ones, which are all fitted once they have chosen
 SPREAD = 0.25  # of the best share around a half, from matrix to matrix
 SMALL = 0.2  # a share that is not worth a second fit
 HALF, TENTH = 0.5, 0.1  # of the entries are set aside, at most and at least
 LEAST, MOST = 20, 1500  # so many; with fewer nothing is chosen
 TINY = np.finfo(float).tiny
 MET = 0.05  # of the spread of the entries: with errors so small, rows and columns say what there is to say
-
-
-def has_both_ways(observation: Observation) -> bool:
-    """Whether there are rows or columns, and so few values that a model of all of them as scattered ones may do."""
-    o = observation
-    has_lines = bool(o.n_rows or o.n_columns) and o.symmetry is None and not is_dask_array(o.values)
-    is_table = o.n_rows == o.shape[0] or o.n_columns == o.shape[1]
-    return has_lines and not is_table and o.n_values_read <= FEW_VALUES
 
 
 def set_aside(observation: Observation, rng: np.random.Generator) -> IndexVector:
@@ -58,14 +49,14 @@ def is_met(answer: Factorization, entries: Entries) -> bool:
 def best_share(lines: Factorization, values: Factorization, entries: Entries, rank: int | None) -> float:
     """How much of the answer shall come from scattered values, by entries that had no part in either.
 
-    It is the share that explains the entries best, held back towards a half: the fewer they are, and the less the two
+    It is the share that explains the entries best, shrunk towards a half: the fewer they are, and the less the two
     answers differ, the more. Where a mean is cut to a rank, it must be better than either of the two.
     """
     i, j, weights = entries.i, entries.j, entries.fit_weights
     first, second = (to_numpy(answer.entries(i, j)) for answer in (lines, values))
     error, step = to_numpy(entries.values) - first, second - first
-    held_back = float(np.mean(weights * (error - step / 2) ** 2)) / SPREAD**2
-    share = (np.sum(weights * error * step) + held_back / 2) / max(np.sum(weights * step**2) + held_back, TINY)
+    shrinkage = float(np.mean(weights * (error - step / 2) ** 2)) / SPREAD**2
+    share = (np.sum(weights * error * step) + shrinkage / 2) / max(np.sum(weights * step**2) + shrinkage, TINY)
     share = float(np.clip(share, 0.0, 1.0))
     share = round(share) if min(share, 1 - share) < SMALL else share
     shares = [share] if rank is None else [share, 0.0, 1.0]

@@ -23,7 +23,7 @@ from ...factorization import Basis, Core, Fact, Factorization, leading_basis
 from ...factorization.symmetric import leading_eigenvalues, symmetric_core
 from ...observation import Observation
 
-__all__ = ["FORMS", "InSpan", "check_form", "in_span", "stored"]
+__all__ = ["FORMS", "InSpan", "check_form", "in_form", "in_span", "stored"]
 
 FORMS = ("free", "cur")
 
@@ -62,6 +62,14 @@ def _check_samples(observation: Observation) -> None:
             'form="cur" makes the approximation of sampled columns and rows as they were read, and some of them have '
             'gaps. Use form="free", or leave out the rows and columns that have gaps.'
         )
+
+
+def in_form(form: str, answer: Factorization, observation: Observation) -> tuple[Factorization, tuple[Fact, ...]]:
+    """A free answer in the form asked for, and what that costs."""
+    if form == "free":
+        return answer, ()
+    span = in_span(answer, observation)
+    return span.approximation, span.facts
 
 
 def in_span(answer: Factorization, observation: Observation) -> InSpan:

@@ -22,6 +22,7 @@ from .known_table import known_table
 from .offsets import Offsets, offsets_of
 from .prediction import Prediction
 from .rank_evidence import rank_for_entries
+from .scattered import has_both_ways
 from .start import Start
 from .way import Step
 
@@ -57,8 +58,8 @@ def refined(
     """The refined approximation, or the start; which of them may be said before (``wanted``), and by which ``step``.
 
     Several ranks are tried: as many directions as the entries have values for, around zero, and fewer, around the
-    offsets. With sampled rows and columns and enough entries, so is a factor model of all values, and its mean with
-    the start; and where one helps, rows and columns are put back as they were read. What is kept must predict entries
+    offsets. With sampled rows and columns and many values, so is a factor model of all of them, and its mean with the
+    start; and where one helps, rows and columns are put back as they were read. What is kept must predict entries
     set aside better by two standard errors, the mean by one, and what was read and the rest together as well.
     """
     start = begin.approximation
@@ -122,7 +123,7 @@ def _candidates(
         if rank < supported or offsets is not None:
             step = Step(ALTERNATING, rank, offsets is not None)
             yield step, _alternated(start, rank, offsets, sample, use, check)
-    if _has_lines(sample) and affordable(sample) and len(use) >= sum(sample.shape):
+    if _has_lines(sample) and not has_both_ways(sample) and affordable(sample) and len(use) >= sum(sample.shape):
         model = _factor_model(start, sample, use)
         yield Step(FACTORS), model
         yield Step(MEAN), mean_of(model, start)

@@ -4,11 +4,26 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._arrays import array_namespace, gather, index_table, to_numpy
+from ..._arrays import array_namespace, gather, index_table, is_dask_array, to_numpy
 from ..._typing import IndexVector
 from ...observation import Observation
 
-__all__ = ["as_scattered"]
+__all__ = ["as_scattered", "few_entries_alone", "has_both_ways"]
+
+FEW_VALUES = 20_000  # known ones: a model of all of them is soon made, and each of them tells
+
+
+def few_entries_alone(observation: Observation) -> bool:
+    """Whether there is nothing but entries, and so few that each of them tells."""
+    return not (observation.n_rows or observation.n_columns) and observation.n_entries <= FEW_VALUES
+
+
+def has_both_ways(observation: Observation) -> bool:
+    """Whether there are rows or columns, and so few values that a model of all of them as scattered ones may do."""
+    o = observation
+    has_lines = bool(o.n_rows or o.n_columns) and o.symmetry is None and not is_dask_array(o.values)
+    is_table = o.n_rows == o.shape[0] or o.n_columns == o.shape[1]
+    return has_lines and not is_table and o.n_values_read <= FEW_VALUES
 
 
 def as_scattered(observation: Observation) -> Observation:
