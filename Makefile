@@ -27,10 +27,10 @@ demo: .venv/ready            ## buy a tenth of the answers of language models, a
 	$(BIN)/curplus demo
 
 test: .venv/ready            ## run the tests
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 stress: .venv/ready          ## the long forms of the tests: 500 examples each, 200 draws
-	CURPLUS_STRESS=1 $(BIN)/python -m pytest -n 2
+	CURPLUS_STRESS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
 test-lowest: .venv-lowest/ready  ## run the tests with the lowest versions that pyproject.toml allows
 	$(LOWEST)/python -m pytest -n 1 -W ignore::DeprecationWarning  # old packages call what newer ones deprecate

@@ -174,10 +174,10 @@ def test_info_describes_an_observation(call, tmp_path, low_rank):
 
 def test_the_demonstration_writes_its_files_and_nothing_else(tmp_path):
     pytest.importorskip("matplotlib")
-    done = in_a_new_process("demo", "--out", "a[b].png", cwd=tmp_path)
+    done = in_a_new_process("demo", "--share", 0.02, "--out", "a[b].png", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "Warning" not in done.stderr
-    assert "What if you could afford 10% of them?" in done.stdout
+    assert "What if you could afford 2% of them?" in done.stdout
     assert "picture in a[b].png" in done.stdout
     assert (tmp_path / "a[b].png").stat().st_size > 10_000
     assert {path.name for path in tmp_path.iterdir()} == {"a[b].png", "curplus-report.html"}
@@ -185,13 +185,13 @@ def test_the_demonstration_writes_its_files_and_nothing_else(tmp_path):
 
 def test_what_the_demonstration_says_is_true(tmp_path):
     pytest.importorskip("matplotlib")
-    done = in_a_new_process("demo", "--share", 0.06, "--json", cwd=tmp_path)
+    done = in_a_new_process("demo", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     M = curplus.datasets.load("llm_answers").matrix
     assert found["shape"] == list(M.shape)
     assert [step["spent"] for step in found["rounds"]] == sorted(step["spent"] for step in found["rounds"])
-    assert found["spent"] == found["rounds"][-1]["spent"] <= 0.06 * M.size
+    assert found["spent"] == found["rounds"][-1]["spent"] <= 0.1 * M.size
     assert found["n_failed"] > 0
     assert found["rounds"][-1]["n_repeated"] > 0
     assert found["true_best"] == int(np.argmax(M.mean(axis=1)))

@@ -35,6 +35,7 @@ from ...observation import Entries, Observation
 from .assemble import leading_part
 from .factors import Factors
 from .offsets import Offsets
+from .triangles import full, pairs_of
 
 __all__ = ["Measurements", "alternate", "measurements", "solve_rows"]
 
@@ -87,6 +88,8 @@ class SparseSums:
         where, shape = (entries.i, entries.j), entries.shape
         self._weights = scipy.sparse.csr_array((entries.weights, where), shape=shape)
         self._values = scipy.sparse.csr_array((entries.weights * entries.values, where), shape=shape)
+        self._by_columns: dict[tuple[int, int], scipy.sparse.csc_array] = {}
+        self.n_rows = shape[0]
 
     def of_values(self, V: Matrix) -> Matrix:
         """Sums of weight times value times the row of ``V``, shape (n, r)."""
@@ -96,13 +99,20 @@ class SparseSums:
         """For some rows: sums of weight times the row of ``moments`` (m, pairs)."""
 
         def sums(part: slice) -> Matrix:
-            weights = self._weights[part].tocsc()  # by columns, a product reads the moments once
+            weights = self._part(part)
             total = np.empty((weights.shape[0], moments.shape[1]))
             for some in blocks(moments.shape[1], 1, most=PAIRS):
                 total[:, some] = weights @ moments[:, some]
             return total
 
         return sums
+
+    def _part(self, part: slice) -> scipy.sparse.csc_array:
+        """The weights of some rows, by columns: a product then reads the moments once."""
+        where = (part.start, part.stop)
+        if where not in self._by_columns:
+            self._by_columns[where] = self._weights[part].tocsc()
+        return self._by_columns[where]
 
 
 class DeviceSums:
@@ -158,9 +168,7 @@ def solve_rows(measured: Measurements, V: Matrix, ridge: float) -> Matrix:
     n, r = measured.entries.shape[0], V.shape[1]
     if r == 0:
         return xp.zeros((n, 0), dtype=V.dtype, device=device(V))
-    a, b = np.triu_indices(r)
-    pair = np.empty((r, r), dtype=np.int64)  # where the product of two columns stands
-    pair[a, b] = pair[b, a] = np.arange(len(a))
+    a, b, _ = pairs_of(r)
     known, gram_of_rows = take(V, measured.column_index, axis=0), V.T @ V
     common = xp.sum(column_products(known, a, b), axis=0)
     trace = float(np.trace(to_numpy(gram_of_rows)))
@@ -174,8 +182,9 @@ def solve_rows(measured: Measurements, V: Matrix, ridge: float) -> Matrix:
     sums = measured.entry_sums().of_moments(column_products(V, a, b))
     parts = []
     for part in blocks(n, r * r):
-        gram = xp.reshape(take(common + sums(part), pair.reshape(-1), axis=1), (part.stop - part.start, r, r))
-        gram = xp.where(is_known[part][:, None, None], gram_of_rows[None, :, :], gram) + identity
+        gram = (
+            xp.where(is_known[part][:, None, None], gram_of_rows[None, :, :], full(common + sums(part), r)) + identity
+        )
         parts.append(xp.linalg.solve(gram, target[part, :, None])[:, :, 0])
     return xp.concat(parts)
 

@@ -19,7 +19,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..._arrays import column_products
 from ..._typing import FloatArray, IndexVector
+from .triangles import full, pairs_of, triangle
 
 __all__ = ["FactorModel", "Table", "fit_factor_model"]
 
@@ -175,7 +177,7 @@ def _equations(model: FactorModel, rows: FloatArray) -> _Equations:
     k, kind = model.n_factors, rows.dtype
     known = ~np.isnan(rows)
     products = (_products(model.loadings) + model.covariances) / model.noise[:, None]
-    precision = _full(known.astype(kind) @ products.astype(kind), k + 1)
+    precision = full(known.astype(kind) @ products.astype(kind), k + 1)
     right = np.where(known, rows, 0).astype(kind, copy=False) @ (model.loadings / model.noise[:, None]).astype(kind)
     A = precision[:, :k, :k].astype(np.float64)
     A[:, range(k), range(k)] += 1
@@ -205,7 +207,7 @@ def _sums(model: FactorModel, table: Table, chosen: IndexVector) -> _Sums:
         u = np.column_stack([scores, np.ones(len(rows))])
         padded = np.zeros((len(rows), k + 1, k + 1))
         padded[:, :k, :k] = covariances
-        second = (_products(u) + _triangle(padded)).astype(rows.dtype)
+        second = (_products(u) + triangle(padded)).astype(rows.dtype)
         known = ~np.isnan(rows)
         values = np.where(known, rows, 0).astype(rows.dtype, copy=False)
         moments += known.astype(rows.dtype).T @ second
@@ -220,17 +222,17 @@ def _improved(model: FactorModel, table: Table, chosen: IndexVector) -> FactorMo
     """One sweep: scores of the rows, then loadings and noise of the columns, then comparable directions."""
     sums, k = _sums(model, table, chosen), model.n_factors
     expected = _products(model.loadings) + model.covariances
-    prior = np.mean(_full(expected, k + 1)[:, range(k + 1), range(k + 1)], axis=0)
+    prior = np.mean(full(expected, k + 1)[:, range(k + 1), range(k + 1)], axis=0)
     prior = np.maximum(prior, 1e-10 * (float(np.max(prior)) or 1.0))
-    moments = _full(sums.moments, k + 1)
+    moments = full(sums.moments, k + 1)
     precision = moments / model.noise[:, None, None]
     precision[:, range(k + 1), range(k + 1)] += 1 / prior
     covariances = np.linalg.inv(precision)
     loadings = np.matmul(covariances, sums.right[:, :, None])[:, :, 0] / model.noise[:, None]
     second = loadings[:, :, None] * loadings[:, None, :] + covariances
     squares = sums.squares - 2 * np.sum(sums.right * loadings, axis=1) + np.sum(moments * second, axis=(1, 2))
-    new = FactorModel(loadings, _triangle(covariances), _noise(np.maximum(squares, 0), sums))
-    return _rotated(new, _full((sums.total / sums.n_rows)[None], k + 1)[0])
+    new = FactorModel(loadings, triangle(covariances), _noise(np.maximum(squares, 0), sums))
+    return _rotated(new, full((sums.total / sums.n_rows)[None], k + 1)[0])
 
 
 def _noise(squares: FloatArray, sums: _Sums) -> FloatArray:
@@ -246,31 +248,17 @@ def _rotated(model: FactorModel, second: FloatArray) -> FactorModel:
     mean = second[:k, k]
     L = np.linalg.cholesky(second[:k, :k] - np.outer(mean, mean) + 1e-12 * np.trace(second[:k, :k]) / k * np.eye(k))
     expected = np.mean(_products(model.loadings) + model.covariances, axis=0)
-    sizes, R = np.linalg.eigh(L.T @ _full(expected[None], k + 1)[0][:k, :k] @ L)
+    sizes, R = np.linalg.eigh(L.T @ full(expected[None], k + 1)[0][:k, :k] @ L)
     kept = np.flatnonzero(sizes > NEGLIGIBLE * np.mean(model.noise))[::-1]
     kept = kept if len(kept) else np.array([k - 1])
     change = np.zeros((k + 1, len(kept) + 1))
     change[:k, :-1] = (L @ R)[:, kept]
     change[:k, -1], change[k, -1] = mean, 1.0
-    covariances = np.matmul(change.T, np.matmul(_full(model.covariances, k + 1), change))
-    return FactorModel(model.loadings @ change, _triangle(covariances), model.noise)
+    covariances = np.matmul(change.T, np.matmul(full(model.covariances, k + 1), change))
+    return FactorModel(model.loadings @ change, triangle(covariances), model.noise)
 
 
 def _products(x: FloatArray) -> FloatArray:
     """Products of all pairs of columns of x (p, k), shape (p, k (k + 1) / 2)."""
-    a, b = np.triu_indices(x.shape[1])
-    return np.asarray(x[:, a] * x[:, b])
-
-
-def _triangle(matrices: FloatArray) -> FloatArray:
-    """Upper triangles of symmetric matrices (p, k, k)."""
-    a, b = np.triu_indices(matrices.shape[1])
-    return np.asarray(matrices[:, a, b])
-
-
-def _full(triangles: FloatArray, k: int) -> FloatArray:
-    """Symmetric matrices (p, k, k) from their upper triangles."""
-    place = np.zeros((k, k), dtype=np.int64)
-    a, b = np.triu_indices(k)
-    place[a, b] = place[b, a] = np.arange(len(a))
-    return np.asarray(triangles[:, place.reshape(-1)]).reshape(-1, k, k)
+    a, b, _ = pairs_of(x.shape[1])
+    return np.asarray(column_products(x, a, b))

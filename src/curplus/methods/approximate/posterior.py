@@ -21,10 +21,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._arrays import blocks, column_products
-from ..._typing import FloatArray, IndexVector
+from ..._typing import FloatArray
 from ...observation import Entries
 from .als import SparseSums
 from .factors import Factors
+from .triangles import Pairs, full, pairs_of, triangle
 
 __all__ = ["posterior_mean"]
 
@@ -38,14 +39,26 @@ class Normal(NamedTuple):
     mean: FloatArray  # (n, k)
     covariance: FloatArray  # (n, k (k + 1) / 2), upper triangles
 
-    def second_moments(self, a: IndexVector, b: IndexVector) -> FloatArray:
+    @property
+    def pairs(self) -> Pairs:
+        """All pairs of coordinates."""
+        return pairs_of(self.mean.shape[1])
+
+    @property
+    def second_moments(self) -> FloatArray:
         """Expected products of all pairs of coordinates."""
-        moments: FloatArray = column_products(self.mean, a, b) + self.covariance
+        moments: FloatArray = column_products(self.mean, self.pairs.a, self.pairs.b) + self.covariance
         return moments
 
-    def scaled(self, scale: FloatArray, a: IndexVector, b: IndexVector) -> Normal:
+    @property
+    def squares(self) -> FloatArray:
+        """Expected squares of the coordinates, in the mean over the rows, and never zero."""
+        variances = self.mean**2 + self.covariance[:, self.pairs.diagonal]
+        return np.asarray(np.maximum(np.mean(variances, axis=0), np.finfo(float).tiny))
+
+    def scaled(self, scale: FloatArray) -> Normal:
         """The same variables with each coordinate multiplied."""
-        return Normal(self.mean * scale, self.covariance * (scale[a] * scale[b]))
+        return Normal(self.mean * scale, self.covariance * (scale[self.pairs.a] * scale[self.pairs.b]))
 
 
 def posterior_mean(entries: Entries, start: Factors) -> Factors:
@@ -59,43 +72,40 @@ def posterior_mean(entries: Entries, start: Factors) -> Factors:
         Where to begin, such as the low-rank part of the same entries.
     """
     k = start.left.shape[1]
-    a, b = np.triu_indices(k)
-    if k == 0 or len(a) * sum(entries.shape) > MOST_NUMBERS:
+    pairs = pairs_of(k)
+    if k == 0 or len(pairs.a) * sum(entries.shape) > MOST_NUMBERS:
         return start
-    diagonal = np.flatnonzero(a == b)
     by_rows = SparseSums(entries)
     by_columns = SparseSums(Entries(entries.shape[::-1], entries.j, entries.i, entries.values, weights=entries.weights))
     unit = np.sqrt(np.mean(start.left**2, axis=0))
     prior = 1 / np.mean((start.right * unit) ** 2, axis=0)  # inverse variance of each coordinate on the right
-    right = Normal(start.right * unit, np.zeros((entries.shape[1], len(a))))
-    right.covariance[:, diagonal] = 0.1 / prior
-    noise = _noise(entries, start)
+    right = Normal(start.right * unit, np.zeros((entries.shape[1], len(pairs.a))))
+    right.covariance[:, pairs.diagonal] = 0.1 / prior
+    noise, of_rows = _noise(entries, start), _moment_sums(by_rows, right)
     for _ in range(SWEEPS):
-        left = _posterior(by_rows, right, np.ones(k), noise)
-        right = _posterior(by_columns, left, prior, noise)
-        variance = np.mean(left.second_moments(a, b)[:, diagonal], axis=0)
-        scale = 1 / np.sqrt(np.maximum(variance, np.finfo(float).tiny))
-        left, right = left.scaled(scale, a, b), right.scaled(1 / scale, a, b)
-        moments = right.second_moments(a, b)
-        prior = 1 / np.maximum(np.mean(moments[:, diagonal], axis=0), np.finfo(float).tiny)
-        noise = _expected_noise(entries, by_rows, left, right, moments)
+        left = _posterior(of_rows, by_rows.of_values(right.mean), np.ones(k), noise)
+        right = _posterior(_moment_sums(by_columns, left), by_columns.of_values(left.mean), prior, noise)
+        scale = 1 / np.sqrt(left.squares)
+        left, right = left.scaled(scale), right.scaled(1 / scale)
+        prior, of_rows = 1 / right.squares, _moment_sums(by_rows, right)
+        noise = _expected_noise(entries, of_rows, left, right)
     return Factors(left.mean, right.mean)
 
 
-def _posterior(sums: SparseSums, other: Normal, prior: FloatArray, noise: float) -> Normal:
-    """Means and covariances of all rows, given those of the columns."""
-    k = other.mean.shape[1]
-    a, b = np.triu_indices(k)
-    pair = np.empty((k, k), dtype=np.int64)  # where the product of two coordinates stands
-    pair[a, b] = pair[b, a] = np.arange(len(a))
-    target = sums.of_values(other.mean) / noise
-    of_rows = sums.of_moments(other.second_moments(a, b))
-    mean, covariance = np.empty(target.shape), np.empty((len(target), len(a)))
+def _moment_sums(sums: SparseSums, other: Normal) -> FloatArray:
+    """For each row, the sum of second moments of its columns, shape (n, k (k + 1) / 2)."""
+    of_rows = sums.of_moments(other.second_moments)
+    return np.concatenate([of_rows(part) for part in blocks(sums.n_rows, len(other.pairs.a))])
+
+
+def _posterior(of_rows: FloatArray, target: FloatArray, prior: FloatArray, noise: float) -> Normal:
+    """Means and covariances of all rows, given sums over their columns: of second moments, and of value times mean."""
+    k = target.shape[1]
+    mean, covariance = np.empty(target.shape), np.empty(of_rows.shape)
     for part in blocks(len(target), k * k):
-        precision = of_rows(part)[:, pair.reshape(-1)].reshape(-1, k, k) / noise + np.diag(prior)
-        inverse = np.linalg.inv(precision)
-        mean[part] = np.matmul(inverse, target[part, :, None])[:, :, 0]
-        covariance[part] = inverse[:, a, b]
+        inverse = np.linalg.inv(full(of_rows[part], k) / noise + np.diag(prior))
+        mean[part] = np.matmul(inverse, target[part, :, None])[:, :, 0] / noise
+        covariance[part] = triangle(inverse)
     return Normal(mean, covariance)
 
 
@@ -104,16 +114,10 @@ def _noise(entries: Entries, factors: Factors) -> float:
     return max(float(np.average(rest**2, weights=entries.weights)), np.finfo(float).tiny)
 
 
-def _expected_noise(entries: Entries, by_rows: SparseSums, left: Normal, right: Normal, moments: FloatArray) -> float:
-    """The expected square of what is left of an entry."""
-    a, b = np.triu_indices(left.mean.shape[1])
-    uncertain = 0.0
-    of_rows = by_rows.of_moments(moments)
-    exact = by_rows.of_moments(column_products(right.mean, a, b))
-    twice = np.where(a == b, 1.0, 2.0)
-    for part in blocks(len(left.mean), len(a)):
-        own = Normal(left.mean[part], left.covariance[part])
-        uncertain += float(np.sum(twice * of_rows(part) * own.second_moments(a, b)))
-        uncertain -= float(np.sum(twice * exact(part) * column_products(own.mean, a, b)))
-    fitted = _noise(entries, Factors(left.mean, right.mean))
-    return fitted + max(uncertain, 0.0) / float(np.sum(np.asarray(entries.weights)))
+def _expected_noise(entries: Entries, of_rows: FloatArray, left: Normal, right: Normal) -> float:
+    """The expected square of what is left of an entry: that of the means, and what the products vary by."""
+    means, weights = Factors(left.mean, right.mean), np.asarray(entries.weights)
+    twice = np.where(left.pairs.a == left.pairs.b, 1.0, 2.0)
+    squares = float(np.sum(np.sum(of_rows * left.second_moments, axis=0) * twice))
+    uncertain = squares - float(np.sum(weights * means.at(entries.i, entries.j) ** 2))
+    return _noise(entries, means) + max(uncertain, 0.0) / float(np.sum(weights))
