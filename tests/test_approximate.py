@@ -226,3 +226,29 @@ def test_a_few_rows_and_columns_do_not_spoil_what_many_entries_say(rng, d):
             seen = curplus.observe(noisy, n_columns=k, n_rows=k, n_entries=600, rng=seed)
             found.append(np.linalg.norm(curplus.approximate(seen).to_array() - M))
     assert np.mean(errors[d]) < 2 * np.mean(errors[0])
+
+
+def unread_error(M, seen, approx):
+    """Root mean square error where nothing was read, beside that of zero."""
+    known = np.zeros(M.shape, dtype=bool)
+    known[seen.row_index], known[:, seen.column_index], known[seen.i, seen.j] = True, True, True
+    return np.sqrt(np.mean((M - approx.to_array())[~known] ** 2) / np.mean(M[~known] ** 2))
+
+
+@pytest.mark.parametrize("rank", [5, 20])
+def test_rows_and_columns_of_noise_say_nothing_of_the_rest(rank):
+    """Cut to a rank together with the prediction, they would say something everywhere."""
+    for seed in range(3):
+        M = np.random.default_rng(seed).standard_normal((400, 300))
+        seen = curplus.observe(M, n_columns=31, n_rows=31, n_entries=2400, rng=seed)
+        approx = curplus.approximate(seen, rank)
+        assert approx.provenance.method.way.bare
+        assert unread_error(M, seen, approx) < 1.003
+
+
+def test_rows_and_columns_that_say_something_are_kept(full_rank):
+    M = full_rank((400, 300), rank=5, noise=1.0)
+    seen = curplus.observe(M, n_columns=31, n_rows=31, n_entries=2400, rng=0)
+    approx = curplus.approximate(seen, 20)
+    assert approx.provenance.method.way.bare is False
+    assert unread_error(M, seen, approx) < 0.6

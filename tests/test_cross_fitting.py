@@ -99,7 +99,7 @@ def test_a_refit_keeps_the_choices_that_were_made():
     ("counts", "kept"),
     [
         ((0, 0, 4000), ["model", "n_thresholds"]),
-        ((5, 5, 4000), ["guess", "exponent", "offsets", "core", "step"]),
+        ((5, 5, 4000), ["guess", "exponent", "offsets", "core", "bare", "step"]),
         ((8, 0, 3000), ["model", "step", "scattered", "share"]),
     ],
 )

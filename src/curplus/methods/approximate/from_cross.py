@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
+from ..._arrays import is_dask_array, to_device
 from ..._typing import IndexVector
 from ...factorization import Factorization
 from ...observation import Observation
-from .assemble import assemble
+from .assemble import assemble, leading_part
 from .correction import corrected, errors_at
 from .entry_offsets import with_entry_offsets
-from .evidence import FEWEST, Gain
+from .evidence import FEWEST, KEPT, Gain, squared_errors, standard_errors
+from .prediction import Prediction
 from .rank import RankChoice, choose_rank
 from .rank_evidence import predictive_rank, rank_for_entries
 from .skeleton import ridge_skeleton
@@ -42,12 +46,40 @@ def from_rows_and_columns(
                 sample, prediction, errors, has_constant=has_constant, reliability=reliability, gain=way.offsets
             )
         prediction, of_core = corrected(sample, prediction, errors, skeleton.cross, way.core)
-    answer = assemble(sample, prediction, rank, skeleton.cross)
+    answer, bare = assemble(sample, prediction, rank, skeleton.cross), way.bare
+    if rank is not None and bare is None:
+        bare = not skeleton.is_exact and _is_not_clearly_better_than_zero(answer, sample, use, check)
+    if rank is not None and bare:
+        answer = _bare(prediction, rank)
     if rank is None and skeleton.is_exact:
         suggested = RankChoice(answer.rank, "the sampled {axis} have no more independent directions", "columns")
     used = prediction is not plain or skeleton.asked_entries
-    chosen = Way(guess=skeleton.guess, exponent=skeleton.exponent, offsets=of_offsets, core=of_core)
+    chosen = Way(guess=skeleton.guess, exponent=skeleton.exponent, offsets=of_offsets, core=of_core, bare=bare)
     return Start(answer, suggested, skeleton, used, way=chosen)
+
+
+def _is_not_clearly_better_than_zero(
+    answer: Factorization, sample: Observation, use: IndexVector, check: IndexVector
+) -> bool:
+    """Whether entries cannot tell it from zero: those set aside, or all of them where these leave a doubt."""
+    if len(use) + len(check) < FEWEST or is_dask_array(sample.values):
+        return False
+    for some in (check, np.concatenate([use, check])):
+        at = sample.entries.take(some)
+        if standard_errors(squared_errors(None, at), squared_errors(answer, at), at.fit_weights) > KEPT:
+            return False
+    return True
+
+
+def _bare(prediction: Prediction, rank: int) -> Factorization:
+    """The leading part of the prediction alone.
+
+    Where nothing can be predicted, the leading part of the assembled matrix is that of sampled rows and columns, and
+    what it says elsewhere is worse than zero.
+    """
+    left = prediction.left @ to_device(prediction.mixing, prediction.left)
+    right = prediction.right @ to_device(prediction.coefficients.T, prediction.right)
+    return leading_part(left, right, rank)
 
 
 def chosen_rank(

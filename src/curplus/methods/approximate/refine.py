@@ -77,7 +77,7 @@ def refined(
     z, kept = [], []
     least = cache(lambda: _estimated_error(start, sample, float(np.average(before, weights=weights))))
     for tried, candidate in _candidates(begin, sample, supported, use, check):
-        for with_lines in (False, True) if _has_lines(sample) else (False,):
+        for with_lines in (False, True) if _has_lines(sample) and not begin.way.bare else (False,):
             answer = _with_lines(candidate, sample, start) if with_lines else candidate
             after = squared_errors(answer, at)
             z.append(standard_errors(before, after, weights))

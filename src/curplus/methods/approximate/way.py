@@ -35,6 +35,7 @@ class Way(NamedTuple):
     exponent: float | None = None  # by which its rows and columns are weighted
     offsets: Gain | None = None  # what offsets brought that were fitted to entries
     core: Gain | None = None  # and what a core did
+    bare: bool | None = None  # whether the prediction alone was cut to a rank, without rows and columns as read
     step: Step | None = None  # the refinement
     scattered: Way | None = None  # of all values taken as scattered ones, where that is part of the answer
     share: float = 0.0  # how large that part is; 1 is all of it
