@@ -49,7 +49,7 @@ def test_works_with_one_kind_of_line_or_none_and_entries(low_rank, n_columns, n_
 def test_columns_alone_are_given_back_as_they_are(full_rank, n_columns, n_rows):
     M = full_rank((30, 20))
     seen = curplus.observe(M, n_columns=n_columns, n_rows=n_rows, n_entries=0, rng=0)
-    dense = curplus.approximate(seen, 8).to_array()
+    dense = curplus.approximate(seen).to_array()
     assert np.allclose(dense[:, seen.column_index], M[:, seen.column_index], atol=1e-10)
     assert np.allclose(dense[seen.row_index], M[seen.row_index], atol=1e-10)
 
@@ -252,3 +252,28 @@ def test_rows_and_columns_that_say_something_are_kept(full_rank):
     approx = curplus.approximate(seen, 20)
     assert approx.provenance.method.way.bare is False
     assert unread_error(M, seen, approx) < 0.6
+
+
+@pytest.mark.parametrize(
+    ("n_columns", "n_rows", "n_entries"),
+    [
+        *((*lines, count) for lines in [(1, 0), (8, 0), (0, 1), (0, 8), (1, 8), (3, 3)] for count in (0, 5, 30)),
+        *((1, 1, count) for count in (5, 30)),  # without an entry, the matrix of rank 1 that goes through both
+    ],
+)
+def test_few_rows_or_columns_and_hardly_an_entry_say_about_what_the_mean_says(full_rank, n_columns, n_rows, n_entries):
+    """Rows of the other side were fitted to single entries, and off by a hundred times the matrix."""
+    for seed in range(4):
+        M = 3 + full_rank((60, 40), noise=1.0)
+        seen = curplus.observe(M, n_columns=n_columns, n_rows=n_rows, n_entries=n_entries, rng=seed)
+        for rank in (None, 1):
+            assert unread_error(M, seen, curplus.approximate(seen, rank)) < 1.05
+
+
+def test_the_mean_of_a_few_columns_says_something_of_the_others(full_rank):
+    M = 3 + np.random.default_rng(0).standard_normal(60)[:, None] + full_rank((60, 40), rank=2, noise=0.3)
+    seen = curplus.observe(M, n_columns=10, n_rows=0, n_entries=0, rng=0)
+    approx = curplus.approximate(seen)
+    assert unread_error(M, seen, approx) < 0.6
+    assert approx.report.scattered_share == 1
+    assert approx.report.verdict.startswith("unverifiable")

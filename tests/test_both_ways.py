@@ -100,12 +100,44 @@ def test_a_table_a_symmetric_matrix_and_many_values_have_one_way():
     assert not has_both_ways(curplus.acquire(square, n_columns=5, n_rows=5, n_entries=300, symmetric=True, rng=0))
 
 
-def test_with_too_few_entries_rows_and_columns_speak_alone():
+@pytest.mark.parametrize(
+    ("counts", "share"), [((6, 6), None), ((6, 4), 0.5), ((2, 6), 0.5), ((1, 6), 1), ((6, 0), 1), ((0, 6), 1)]
+)
+def test_with_too_few_entries_the_number_of_rows_and_columns_decides(counts, share):
     M = noisy()
-    seen = curplus.observe(M, n_columns=6, n_rows=6, n_entries=30, rng=0)
+    seen = curplus.observe(M, n_columns=counts[0], n_rows=counts[1], n_entries=30, rng=0)
     assert not len(set_aside(seen, np.random.default_rng(0)))
-    with pytest.raises(AttributeError):
-        _ = curplus.approximate(seen).report.scattered_share
+    approx = curplus.approximate(seen)
+    assert approx.report.to_dict().get("scattered_share") == share
+    assert sum(fact.name == "verdict" for fact in approx.report.facts) == 1
+    np.testing.assert_allclose(approx.provenance.method.fit(seen).to_array(), approx.to_array(), atol=1e-9)
+
+
+@pytest.mark.parametrize("n_entries", [0, 3, 30])
+def test_few_rows_and_columns_that_meet_all_entries_stay_exact(n_entries):
+    M = noisy(noise=0.0)
+    seen = curplus.observe(M, n_columns=3, n_rows=3, n_entries=n_entries, rng=0)
+    np.testing.assert_allclose(curplus.approximate(seen, 3).to_array(), M, atol=1e-9)
+
+
+def test_without_a_rank_rows_and_columns_are_given_back_as_they_were_read():
+    M = 3 + noisy(noise=0.6)
+    seen = curplus.observe(M, n_columns=3, n_rows=4, n_entries=1500, rng=0)
+    approx = curplus.approximate(seen)
+    assert approx.report.scattered_share > 0
+    np.testing.assert_allclose(approx.rows(seen.row_index), seen.rows, atol=1e-10)
+    np.testing.assert_allclose(approx.columns(seen.column_index), seen.columns, atol=1e-10)
+
+
+def test_gaps_of_rows_and_columns_are_filled_by_the_answer():
+    M = 3 + noisy(noise=0.6)
+    holes = np.where(np.random.default_rng(0).random(M.shape) < 0.1, np.nan, M)
+    seen = curplus.observe(holes, n_columns=3, n_rows=4, n_entries=1500, rng=0, gaps=True)
+    approx = curplus.approximate(seen)
+    assert approx.report.scattered_share > 0
+    known = ~np.isnan(seen.rows)
+    np.testing.assert_allclose(approx.rows(seen.row_index)[known], seen.rows[known], atol=1e-10)
+    assert np.sqrt(np.mean((approx.rows(seen.row_index) - M[seen.row_index])[~known] ** 2)) < 1.5
 
 
 # How much

@@ -24,7 +24,8 @@ from ...observation import Observation
 from ...observation.checks import check_observation
 from ...observation.holdout import evidence_outside
 from ...observation.symmetry import mirrored
-from .both_ways import best_share, blended, blended_facts, is_met, judged_by, set_aside
+from .assemble import with_lines
+from .both_ways import best_share, blended, blended_facts, is_met, judged_by, set_aside, share_of_few
 from .by_nystroem import by_nystroem, has_other_entries, is_nystroem
 from .evidence import KEPT, best_on, squared_errors
 from .fill_lines import filled_lines
@@ -95,7 +96,10 @@ def approximate(
     leading subspace of the columns is used, and the other factor is fitted to the entries.
 
     With rows or columns and at most 20,000 values in all, both are done: rows and columns as such, and all values as
-    scattered ones. The answer is a mean of the two, in shares that entries set aside choose.
+    scattered ones. The answer is a mean of the two, in shares that entries set aside choose, with rows
+    and columns as they were read if no rank is asked for. Where entries are too few to choose, and rows and columns as
+    such do not meet them, the number of rows and columns does: scattered values with at most one of either, half of
+    both with at most four.
 
     Corrections and refinements are kept only if entries that had no part in them are predicted better: by two standard
     errors, by three for the best of several cores, by one for the mean of two models. Where the sampled rows and
@@ -171,28 +175,29 @@ class CrossApproximation:
 
     def _best_of_both(self, observation: Observation, form: str, rng: RandomState) -> Factorization:
         """From rows and columns as such, from all values as scattered ones, or the mean: entries set aside choose."""
-        is_cross = observation.n_rows and observation.n_columns
+        is_cross = bool(observation.n_rows and observation.n_columns)
         by_lines = self if is_cross else replace(self, way=Way(model=SUBSPACE))
         aside = set_aside(observation, random_generator(rng))
-        if not len(aside):
-            return by_lines._fit(observation, form, rng)
         unit = harmless_unit(observation.magnitude, observation.values, power=4)
         sample = observation.divide(unit)
         part = sample.subset(entries=np.delete(np.arange(sample.n_entries), aside), design=sample.design)
-        lines, at = by_lines._fit(part, "free", rng), sample.entries.take(aside)
-        if is_met(lines, at):
+        lines = by_lines._fit(part, "free", rng)
+        at = sample.entries.take(aside if len(aside) else np.flatnonzero(sample.outside))
+        if is_met(lines, at) and (is_cross or len(aside)):
             return by_lines._fit(observation, form, rng)
         values = self._fit(as_scattered(part), "free", rng)
-        share = best_share(lines, values, at, self.rank)
+        share = best_share(lines, values, at, self.rank) if len(aside) else share_of_few(sample)
         if not share:
             return by_lines._fit(observation, form, rng)
         chosen = lines.provenance.method
         way = chosen.way._replace(scattered=values.provenance.method.way, share=share)
         answer = replace(self, way=way, refine=chosen.refine)._blend(observation, form, rng)
         trial, _ = in_form(form, blended(lines, values, share, self.rank), sample)
-        noise = unit * math.sqrt(float(np.mean(squared_errors(trial, at))))
         report = FitReport((*answer.report.facts, *judged_by(trial, sample, aside)))
-        provenance = replace(answer.provenance, report=report, model=FittedModel.of(answer, noise))
+        provenance = replace(answer.provenance, report=report, model=None)
+        if len(at):
+            noise = unit * math.sqrt(float(np.mean(squared_errors(trial, at))))
+            provenance = replace(provenance, model=FittedModel.of(answer, noise))
         return replace(answer, provenance=provenance)
 
     def _blend(self, observation: Observation, form: str, rng: RandomState) -> Factorization:
@@ -204,7 +209,9 @@ class CrossApproximation:
         lines = values = scattered.fit(as_scattered(sample), rng=rng)
         if way.share < 1:
             lines = replace(free, way=way._replace(scattered=None))._fit(sample, "free", rng)
-        answer, of_form = in_form(form, blended(lines, values, way.share, self.rank), sample)
+        answer = blended(lines, values, way.share, self.rank)
+        answer = with_lines(answer, sample) if self.rank is None else answer
+        answer, of_form = in_form(form, answer, sample)
         report = FitReport((*blended_facts(lines.report, answer.rank, way.share).facts, *of_form))
         none: IndexVector = np.empty(0, dtype=np.int64)
         return finished(answer, observation, unit, Provenance(self, none, observation.fingerprint, report))

@@ -31,7 +31,7 @@ from .cross import Cross
 from .prediction import Prediction
 from .rank import exact_rank
 
-__all__ = ["assemble", "leading_part", "mean_of"]
+__all__ = ["assemble", "leading_part", "mean_of", "with_lines"]
 
 MOST_INSIDE = 9.0  # squares of a feature on the sampled rows, relative to the others, beyond which digits are lost
 LEAST_CONDITION = 1e-9  # of inner products, as reciprocal, below which directions are lost
@@ -142,6 +142,27 @@ def leading_part(left: Matrix, right: Matrix, rank: int) -> Factorization:
     rank = min(rank, s.shape[0])
     core = Core(_diagonal(s[:rank]), "approximate")
     return Factorization(Basis(Ql @ P[:, :rank]), core, Basis(Qr @ Qt[:rank, :].T))
+
+
+def with_lines(answer: Factorization, observation: Observation, rank: int | None = None) -> Factorization:
+    """The answer where nothing was read, rows and columns as they were read; the answer fills their gaps."""
+    d1, k = observation.n_columns, answer.rank
+    if observation.has_gaps:
+        columns = _known_or(observation.columns, answer.columns(observation.column_index))
+        rows = _known_or(observation.rows, answer.rows(observation.row_index))
+        observation = observation.with_lines(columns, rows)
+    features = array_namespace(observation.columns).concat(
+        [float64(observation.columns), float64(answer.left.vectors)], axis=1
+    )
+    mixing = np.vstack([np.zeros((d1, k)), np.eye(k)])
+    right = float64(answer.right.vectors) @ float64(answer.core.Z).T
+    return assemble(observation, Prediction(features, mixing, np.eye(k), right), rank)
+
+
+def _known_or(lines: Matrix, guess: Matrix) -> Matrix:
+    """Some lines, with a guess where they have gaps."""
+    xp = array_namespace(lines)
+    return xp.where(xp.isnan(lines), xp.astype(guess, lines.dtype, copy=False), lines)
 
 
 def mean_of(first: Factorization, second: Factorization, *, share: float = 0.5) -> Factorization:

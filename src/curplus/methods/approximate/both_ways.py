@@ -2,7 +2,7 @@
 
 As such they name a subspace. That is worth most where there is little noise, and little where there are few of them. A
 model of all values as scattered ones makes nothing of whole rows, and is not hurt where they are few. Entries set aside
-choose between the two answers and their mean.
+choose between the two answers and their mean; where there are none, the number of rows and columns does.
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ from .report import fitted_again, judgements
 from .start import Start
 from .verdict import judged
 
-__all__ = ["best_share", "blended", "blended_facts", "is_met", "judged_by", "set_aside"]
+__all__ = ["best_share", "blended", "blended_facts", "is_met", "judged_by", "set_aside", "share_of_few"]
 
 SPREAD = 0.25  # of the best share around a half, from matrix to matrix
 SMALL = 0.2  # a share that is not worth a second fit
 HALF, TENTH = 0.5, 0.1  # of the entries are set aside, at most and at least
 LEAST, MOST = 20, 1500  # so many; with fewer nothing is chosen
+FEW_LINES = 4  # rows, or columns, which say less as such than in a mean; a single one says nothing
 TINY = np.finfo(float).tiny
 MET = 0.05  # of the spread of the entries: with errors so small, rows and columns say what there is to say
 
@@ -40,8 +41,16 @@ def set_aside(observation: Observation, rng: np.random.Generator) -> IndexVector
     return aside if len(aside) >= LEAST else aside[:0]
 
 
+def share_of_few(observation: Observation) -> float:
+    """How much of the answer shall come from scattered values where nothing can choose: all, half or none of it."""
+    fewest = min(observation.n_rows, observation.n_columns)
+    return 1.0 if fewest <= 1 else HALF if fewest <= FEW_LINES else 0.0
+
+
 def is_met(answer: Factorization, entries: Entries) -> bool:
-    """Whether an answer leaves little to gain at some entries."""
+    """Whether an answer leaves little to gain at some entries, if there are any."""
+    if not len(entries):
+        return True
     spread = float(np.std(to_numpy(entries.values)))
     return math.sqrt(float(np.mean(squared_errors(answer, entries)))) <= MET * spread
 
@@ -83,4 +92,4 @@ def judged_by(trial: Factorization, sample: Observation, aside: IndexVector) -> 
     """What entries set aside say of an answer that was made without them."""
     use = np.setdiff1d(np.arange(sample.n_entries), aside)
     verdict = judged(trial, sample, Start(trial, RankChoice(trial.rank, "")), use, aside)
-    return (*judgements(verdict), fitted_again(sample.n_entries))
+    return judgements(verdict) + ((fitted_again(sample.n_entries),) if len(aside) else ())

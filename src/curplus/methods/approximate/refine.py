@@ -9,18 +9,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._arrays import array_namespace, float64, is_dask_array
+from ..._arrays import is_dask_array
 from ..._typing import IndexVector, Vector
 from ...evaluation.residual import Residual
 from ...factorization import Factorization
 from ...observation import Observation
 from .als import alternate
-from .assemble import assemble, mean_of
+from .assemble import mean_of, with_lines
 from .evidence import FEWEST, KEPT, squared_errors, standard_errors
 from .from_values import MOST_FACTORS, affordable, by_factor_model
 from .known_table import known_table
 from .offsets import Offsets, offsets_of
-from .prediction import Prediction
 from .rank_evidence import rank_for_entries
 from .scattered import has_both_ways
 from .start import Start
@@ -77,12 +76,12 @@ def refined(
     z, kept = [], []
     least = cache(lambda: _estimated_error(start, sample, float(np.average(before, weights=weights))))
     for tried, candidate in _candidates(begin, sample, supported, use, check):
-        for with_lines in (False, True) if _has_lines(sample) and not begin.way.bare else (False,):
-            answer = _with_lines(candidate, sample, start) if with_lines else candidate
+        for put_back in (False, True) if _has_lines(sample) and not begin.way.bare else (False,):
+            answer = with_lines(candidate, sample, start.rank) if put_back else candidate
             after = squared_errors(answer, at)
             z.append(standard_errors(before, after, weights))
             if wanted or z[-1] > (KEPT_MEAN if tried.by == MEAN else KEPT):
-                found = Refinement(answer, z[-1], tried._replace(with_lines=with_lines))
+                found = Refinement(answer, z[-1], tried._replace(with_lines=put_back))
                 total = _estimated_error(answer, sample, float(np.average(after, weights=weights)))
                 kept += [_Kept(found, candidate.rank, total, after)] if wanted or total < least() else []
             if not z[-1] > 0:  # what was read would not help
@@ -140,7 +139,7 @@ def _stepped(
     else:
         model = _factor_model(start, sample, use)
         answer = model if step.by == FACTORS else mean_of(model, start)
-    return _with_lines(answer, sample, start) if step.with_lines and _has_lines(sample) else answer
+    return with_lines(answer, sample, start.rank) if step.with_lines and _has_lines(sample) else answer
 
 
 def _has_lines(sample: Observation) -> bool:
@@ -160,14 +159,6 @@ def _alternated(
     check: IndexVector,
 ) -> Factorization:
     return alternate(start.truncate(rank), sample, use=use, check=check, offsets=offsets)
-
-
-def _with_lines(answer: Factorization, sample: Observation, start: Factorization) -> Factorization:
-    """The answer where nothing was read, rows and columns as they were read, cut to the rank of the start."""
-    d1, k = sample.n_columns, answer.rank
-    features = array_namespace(sample.columns).concat([float64(sample.columns), answer.left.vectors], axis=1)
-    mixing = np.vstack([np.zeros((d1, k)), np.eye(k)])
-    return assemble(sample, Prediction(features, mixing, np.eye(k), answer.right.vectors @ answer.core.Z.T), start.rank)
 
 
 def _estimated_error(answer: Factorization, sample: Observation, mean_square: float) -> float:
