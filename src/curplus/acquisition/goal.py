@@ -150,7 +150,8 @@ def goal_for(
     first = fixed.n_entries
     if "n_entries" in missing:
         done = wanted[:2] == have[:2]
-        first = int(split.entries / prices.mean_entry)
+        for_lines = _price_of(wanted, ["n_entries"], prices, symmetric)  # whole ones, which may be more than their part
+        first = int(max(min(split.entries, money - for_lines), 0.0) / prices.mean_entry)
         wanted = wanted._replace(n_entries=_entries_for(observation, left if done else split.entries, prices, done))
     return Goal(wanted, first, columns, rows, prices, left, split.reason)
 

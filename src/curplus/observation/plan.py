@@ -78,8 +78,9 @@ class _DesignOfSizes(SamplingDesign):
 
 
 DEFAULT_RANK = 10  # where the user names none
-FEWEST_CROSSES = 6  # of rows and columns of each kind that are bought at all
+FEWEST_CROSSES = 4  # of rows and columns of each kind that are bought at all
 MOST_FOR_LINES = 0.9  # share of the budget that rows and columns get of a large one
+LESS_OF_FEW = 0.75  # of a cross is taken from that, so that single entries of a small budget are not too few
 UNIFORM = SamplingDesign("uniform", "uniform", "uniform")
 
 
@@ -153,7 +154,7 @@ def amount_of(budget: Any, shape: Shape, *, is_money: bool = False) -> float:
 
 def share_for_lines(crosses: float) -> float:
     """Share of a budget for rows and columns, by how many of each it could buy; few of them are of little use."""
-    return MOST_FOR_LINES - 1.5 / crosses if crosses >= FEWEST_CROSSES else 0.0
+    return MOST_FOR_LINES - LESS_OF_FEW / crosses if crosses >= FEWEST_CROSSES else 0.0
 
 
 def counts_for_budget(shape: Shape, n_values: float) -> SampleCounts:
