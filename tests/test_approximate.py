@@ -277,3 +277,12 @@ def test_the_mean_of_a_few_columns_says_something_of_the_others(full_rank):
     assert unread_error(M, seen, approx) < 0.6
     assert approx.report.scattered_share == 1
     assert approx.report.verdict.startswith("unverifiable")
+
+
+def test_rows_and_columns_of_a_sparse_matrix_are_kept_whatever_few_entries_say():
+    """Of its entries hardly one is not zero, and those that were read tell nothing of the others."""
+    rng = np.random.default_rng(0)
+    M = np.where(rng.random((400, 300)) < 0.01, rng.standard_exponential((400, 300)), 0.0)
+    for seed in range(3):
+        seen = curplus.observe(M, n_columns=31, n_rows=31, n_entries=2400, rng=seed)
+        assert not curplus.approximate(seen, 10).provenance.method.way.bare

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..._arrays import is_dask_array, to_device
 from ..._typing import IndexVector
+from ...evaluation.effective_sample import effective_sample_size
 from ...factorization import Factorization
 from ...observation import Observation
 from .assemble import assemble, leading_part
@@ -22,6 +23,9 @@ from .start import Start
 from .way import Way
 
 __all__ = ["chosen_rank", "from_rows_and_columns"]
+
+BETTER = 1.0  # standard errors by which entries must tell an answer from zero
+ALIKE = 0.1  # least effective share of values that are of one kind; a third of Gaussian ones, hardly any of a text
 
 
 def from_rows_and_columns(
@@ -48,7 +52,7 @@ def from_rows_and_columns(
         prediction, of_core = corrected(sample, prediction, errors, skeleton.cross, way.core)
     answer, bare = assemble(sample, prediction, rank, skeleton.cross), way.bare
     if rank is not None and bare is None:
-        bare = not skeleton.is_exact and _is_not_clearly_better_than_zero(answer, sample, use, check)
+        bare = not skeleton.is_exact and _cannot_be_told_from_zero(answer, sample, use, check)
     if rank is not None and bare:
         answer = _bare(prediction, rank)
     if rank is None and skeleton.is_exact:
@@ -58,17 +62,17 @@ def from_rows_and_columns(
     return Start(answer, suggested, skeleton, used, way=chosen)
 
 
-def _is_not_clearly_better_than_zero(
-    answer: Factorization, sample: Observation, use: IndexVector, check: IndexVector
-) -> bool:
-    """Whether entries cannot tell it from zero: those set aside, or all of them where these leave a doubt."""
+def _cannot_be_told_from_zero(answer: Factorization, sample: Observation, use: IndexVector, check: IndexVector) -> bool:
+    """Whether entries of one kind say so: those set aside, or all of them where these leave a doubt."""
     if len(use) + len(check) < FEWEST or is_dask_array(sample.values):
         return False
     for some in (check, np.concatenate([use, check])):
         at = sample.entries.take(some)
-        if standard_errors(squared_errors(None, at), squared_errors(answer, at), at.fit_weights) > KEPT:
+        zero = squared_errors(None, at)
+        gain = standard_errors(zero, squared_errors(answer, at), at.fit_weights)
+        if gain > KEPT:
             return False
-    return True
+    return gain < BETTER and effective_sample_size(zero) > ALIKE * len(zero)
 
 
 def _bare(prediction: Prediction, rank: int) -> Factorization:
