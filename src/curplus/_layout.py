@@ -16,6 +16,7 @@ SHARED = (
     "_registry",
     "_dask",
     "_arrays",
+    "_triangles",
     "_validation",
     "_replacing",
     "_files",

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
@@ -32,13 +32,12 @@ from .._arrays import (
     to_device,
     to_numpy,
 )
+from .._triangles import Pairs, pairs_of
 from .._typing import IndexVector, Matrix, Positions, Vector
 from ..observation import Entries
 
 __all__ = ["EntryEquations", "entry_equations"]
 
-
-Pairs: TypeAlias = tuple[IndexVector, IndexVector]
 
 ALL_HIT = 4  # entries for each row or column, with which hardly any is not hit
 NARROWEST = 64  # pairs at a time, below which a product with a sparse matrix is slow
@@ -144,29 +143,28 @@ class EntryEquations(NamedTuple):
         """
         xp = array_namespace(self.left)
         p, q = self.left.shape[1], self.right.shape[1]
-        half_p, pair_p = _pairs(p)
-        half_q, pair_q = _pairs(q)
-        moments = self.compact()._moments(half_p, half_q)
-        full = take(take(moments, pair_p.reshape(-1), axis=0), pair_q.reshape(-1), axis=1)
+        of_p, of_q = pairs_of(p), pairs_of(q)
+        moments = self.compact()._moments(of_p, of_q)
+        full = take(take(moments, of_p.place, axis=0), of_q.place, axis=1)
         full = xp.reshape(full, (p, p, q, q))
         axes = (2, 0, 3, 1) if self.swapped else (0, 2, 1, 3)
         return xp.reshape(xp.permute_dims(full, axes), (p * q, p * q))
 
-    def _moments(self, half_p: Pairs, half_q: Pairs) -> Matrix:
+    def _moments(self, of_p: Pairs, of_q: Pairs) -> Matrix:
         """Sums over the equations of products of pairs on the left times products of pairs on the right."""
         if self.places is None:
             moments: Matrix = 0.0
-            for part in blocks(self.target.shape[0], len(half_q[0])):
-                outer = column_products(self.right[part, :], *half_q) * self.weight[part, None] ** 2
-                moments = moments + column_products(self.left[part, :], *half_p).T @ outer
+            for part in blocks(self.target.shape[0], len(of_q.a)):
+                outer = column_products(self.right[part, :], of_q.a, of_q.b) * self.weight[part, None] ** 2
+                moments = moments + column_products(self.left[part, :], of_p.a, of_p.b).T @ outer
             return moments
-        moments = np.zeros((len(half_p[0]), len(half_q[0])))
+        moments = np.zeros((len(of_p.a), len(of_q.a)))
         squares = self.places.matrix(self.weight**2, rows=len(self.left))
         for part in blocks(len(self.left), max(moments.shape), most=2**22):
             some, sums = squares[part], np.empty((len(self.left[part]), moments.shape[1]))
-            for pairs in blocks(len(half_q[0]), len(self.right), most=max(2**22, NARROWEST * len(self.right))):
-                sums[:, pairs] = some @ column_products(self.right, half_q[0][pairs], half_q[1][pairs])
-            moments += column_products(self.left[part], *half_p).T @ sums
+            for pairs in blocks(len(of_q.a), len(self.right), most=max(2**22, NARROWEST * len(self.right))):
+                sums[:, pairs] = some @ column_products(self.right, of_q.a[pairs], of_q.b[pairs])
+            moments += column_products(self.left[part], of_p.a, of_p.b).T @ sums
         return moments
 
     def _rows(self, part: slice) -> tuple[Matrix, Matrix]:
@@ -216,11 +214,3 @@ def _sorted(labels: Positions, size: int) -> tuple[Positions, Positions]:
     number = len(labels)
     table = scipy.sparse.csr_array((np.empty(number), labels, np.arange(number + 1)), shape=(number, size)).tocsc()
     return table.indices, table.indptr
-
-
-def _pairs(size: int) -> tuple[Pairs, IndexVector]:
-    """The pairs a <= b of ``range(size)``, and the (size, size) table of where each pair stands."""
-    upper = np.triu_indices(size)
-    table = np.empty((size, size), dtype=np.int64)
-    table[upper] = table[upper[::-1]] = np.arange(len(upper[0]))
-    return upper, table

@@ -29,13 +29,13 @@ from ..._arrays import (
     to_device,
     to_numpy,
 )
+from ..._triangles import full, pairs_of
 from ..._typing import IndexVector, Matrix, Vector
 from ...factorization import Factorization
 from ...observation import Entries, Observation
 from .assemble import leading_part
 from .factors import Factors
 from .offsets import Offsets
-from .triangles import full, pairs_of
 
 __all__ = ["Measurements", "alternate", "measurements", "solve_rows"]
 

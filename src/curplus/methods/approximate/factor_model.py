@@ -20,8 +20,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._arrays import column_products
+from ..._triangles import full, pairs_of, triangle
 from ..._typing import FloatArray, IndexVector
-from .triangles import full, pairs_of, triangle
 
 __all__ = ["FactorModel", "Table", "fit_factor_model"]
 

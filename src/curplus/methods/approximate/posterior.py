@@ -21,11 +21,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._arrays import blocks, column_products
+from ..._triangles import Pairs, full, pairs_of, triangle
 from ..._typing import FloatArray
 from ...observation import Entries
 from .als import SparseSums
 from .factors import Factors
-from .triangles import Pairs, full, pairs_of, triangle
 
 __all__ = ["posterior_mean"]
 
