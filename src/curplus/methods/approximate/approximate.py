@@ -27,7 +27,7 @@ from ...observation.symmetry import mirrored
 from .assemble import with_lines
 from .both_ways import best_share, blended, blended_facts, is_met, judged_by, set_aside, share_of_few
 from .by_nystroem import by_nystroem, has_other_entries, is_nystroem
-from .evidence import KEPT, best_on, squared_errors
+from .evidence import KEPT, TOLD, best_on, gain_over_zero, squared_errors
 from .fill_lines import filled_lines
 from .finished import finished
 from .from_columns import from_all_columns, from_columns
@@ -96,10 +96,9 @@ def approximate(
     leading subspace of the columns is used, and the other factor is fitted to the entries.
 
     With rows or columns and at most 20,000 values in all, both are done: rows and columns as such, and all values as
-    scattered ones. The answer is a mean of the two, in shares that entries set aside choose, with rows
-    and columns as they were read if no rank is asked for. Where entries are too few to choose, and rows and columns as
-    such do not meet them, the number of rows and columns does: scattered values with at most one of either, half of
-    both with at most four.
+    scattered ones. The answer is a mean of the two, in shares that entries set aside choose, with rows and columns as
+    they were read. Where entries are too few to choose, and rows and columns as such do not meet them, the number of
+    rows and columns decides: scattered values with at most one of either, half of both with at most four.
 
     Corrections and refinements are kept only if entries that had no part in them are predicted better: by two standard
     errors, by three for the best of several cores, by one for the mean of two models. Where the sampled rows and
@@ -187,12 +186,12 @@ class CrossApproximation:
             return by_lines._fit(observation, form, rng)
         values = self._fit(as_scattered(part), "free", rng)
         share = best_share(lines, values, at, self.rank) if len(aside) else share_of_few(sample)
-        if not share:
+        trial, _ = in_form(form, blended(lines, values, share, self.rank), sample)
+        if not share or (len(aside) and is_cross and gain_over_zero(trial, at) < TOLD):
             return by_lines._fit(observation, form, rng)
         chosen = lines.provenance.method
         way = chosen.way._replace(scattered=values.provenance.method.way, share=share)
         answer = replace(self, way=way, refine=chosen.refine)._blend(observation, form, rng)
-        trial, _ = in_form(form, blended(lines, values, share, self.rank), sample)
         report = FitReport((*answer.report.facts, *judged_by(trial, sample, aside)))
         provenance = replace(answer.provenance, report=report, model=None)
         if len(at):
@@ -209,8 +208,8 @@ class CrossApproximation:
         lines = values = scattered.fit(as_scattered(sample), rng=rng)
         if way.share < 1:
             lines = replace(free, way=way._replace(scattered=None))._fit(sample, "free", rng)
-        answer = blended(lines, values, way.share, self.rank)
-        answer = with_lines(answer, sample) if self.rank is None else answer
+        answer = blended(lines, values, way.share, self.rank if way.bare else None)
+        answer = answer if way.bare else with_lines(answer, sample, self.rank)
         answer, of_form = in_form(form, answer, sample)
         report = FitReport((*blended_facts(lines.report, answer.rank, way.share).facts, *of_form))
         none: IndexVector = np.empty(0, dtype=np.int64)

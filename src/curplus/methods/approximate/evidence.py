@@ -14,7 +14,18 @@ from ...evaluation.folds import dealt
 from ...factorization import Factorization
 from ...observation import Entries
 
-__all__ = ["FEWEST", "KEPT", "KEPT_OF_SEVERAL", "Gain", "best_gain", "best_on", "squared_errors", "standard_errors"]
+__all__ = [
+    "FEWEST",
+    "KEPT",
+    "KEPT_OF_SEVERAL",
+    "TOLD",
+    "Gain",
+    "best_gain",
+    "best_on",
+    "gain_over_zero",
+    "squared_errors",
+    "standard_errors",
+]
 
 FEWEST = 100  # entries, below which nothing is tested: of a few, chance makes any number of standard errors
 ENOUGH = 500  # entries set aside; with fewer, those that are fitted are left out in turn
@@ -23,6 +34,7 @@ MANY = 15_000  # entries that were left out, with which those of fewer folds can
 UNDECIDED = 1.0  # standard errors, up to those that convince, on which more entries are asked
 KEPT = 2.0  # standard errors by which a change must predict better to be kept
 KEPT_OF_SEVERAL = 3.0  # where it is the best of several
+TOLD = 1.0  # by which an answer must be better than zero to be told from it
 
 
 class Gain(NamedTuple):
@@ -85,6 +97,12 @@ def squared_errors(approximation: Factorization | None, entries: Entries) -> Vec
     """Squared errors at some entries, on the host; None is the zero matrix."""
     values = to_numpy(entries.values)
     return (values - (0.0 if approximation is None else to_numpy(approximation.entries(entries.i, entries.j)))) ** 2
+
+
+def gain_over_zero(approximation: Factorization, entries: Entries) -> float:
+    """By how many standard errors some entries are predicted better than by zero."""
+    before, after = (squared_errors(answer, entries) for answer in (None, approximation))
+    return standard_errors(before, after, entries.fit_weights)
 
 
 def standard_errors(before: Vector, after: Vector, weights: Vector) -> float:

@@ -14,7 +14,7 @@ from ...observation import Observation
 from .assemble import assemble, leading_part
 from .correction import corrected, errors_at
 from .entry_offsets import with_entry_offsets
-from .evidence import FEWEST, KEPT, Gain, squared_errors, standard_errors
+from .evidence import FEWEST, KEPT, TOLD, Gain, gain_over_zero, squared_errors
 from .prediction import Prediction
 from .rank import RankChoice, choose_rank
 from .rank_evidence import predictive_rank, rank_for_entries
@@ -24,7 +24,6 @@ from .way import Way
 
 __all__ = ["chosen_rank", "from_rows_and_columns"]
 
-BETTER = 1.0  # standard errors by which entries must tell an answer from zero
 ALIKE = 0.1  # least effective share of values that are of one kind; a third of Gaussian ones, hardly any of a text
 
 
@@ -66,13 +65,10 @@ def _cannot_be_told_from_zero(answer: Factorization, sample: Observation, use: I
     """Whether entries of one kind say so: those set aside, or all of them where these leave a doubt."""
     if len(use) + len(check) < FEWEST or is_dask_array(sample.values):
         return False
-    for some in (check, np.concatenate([use, check])):
-        at = sample.entries.take(some)
-        zero = squared_errors(None, at)
-        gain = standard_errors(zero, squared_errors(answer, at), at.fit_weights)
-        if gain > KEPT:
-            return False
-    return gain < BETTER and effective_sample_size(zero) > ALIKE * len(zero)
+    at = sample.entries.take(np.concatenate([use, check]))
+    if gain_over_zero(answer, sample.entries.take(check)) > KEPT or gain_over_zero(answer, at) > TOLD:
+        return False
+    return effective_sample_size(squared_errors(None, at)) > ALIKE * len(at)
 
 
 def _bare(prediction: Prediction, rank: int) -> Factorization:
