@@ -79,8 +79,8 @@ class _DesignOfSizes(SamplingDesign):
 
 DEFAULT_RANK = 10  # where the user names none
 FEWEST_CROSSES = 4  # of rows and columns of each kind that are bought at all
-MOST_FOR_LINES = 0.9  # share of the budget that rows and columns get of a large one
-LESS_OF_FEW = 0.75  # of a cross is taken from that, so that single entries of a small budget are not too few
+FOR_LINES, FOR_EACH_CROSS = 0.62, 0.02  # share of the budget that rows and columns get: more where they are many
+MOST_FOR_LINES = 0.82
 UNIFORM = SamplingDesign("uniform", "uniform", "uniform")
 
 
@@ -154,7 +154,8 @@ def amount_of(budget: Any, shape: Shape, *, is_money: bool = False) -> float:
 
 def share_for_lines(crosses: float) -> float:
     """Share of a budget for rows and columns, by how many of each it could buy; few of them are of little use."""
-    return MOST_FOR_LINES - LESS_OF_FEW / crosses if crosses >= FEWEST_CROSSES else 0.0
+    share = min(FOR_LINES + FOR_EACH_CROSS * crosses, MOST_FOR_LINES)
+    return share if crosses >= FEWEST_CROSSES else 0.0
 
 
 def counts_for_budget(shape: Shape, n_values: float) -> SampleCounts:
