@@ -25,7 +25,17 @@ from ...observation.checks import check_observation
 from ...observation.holdout import evidence_outside
 from ...observation.symmetry import mirrored
 from .assemble import with_lines
-from .both_ways import best_share, blended, blended_facts, is_met, judged_by, set_aside, share_of_few
+from .both_ways import (
+    Trial,
+    best_share,
+    blended,
+    blended_facts,
+    is_met,
+    judged_by,
+    root_mean_square,
+    set_aside,
+    share_of_few,
+)
 from .by_nystroem import by_nystroem, has_other_entries, is_nystroem
 from .evidence import KEPT, TOLD, best_on, gain_over_zero, squared_errors
 from .fill_lines import filled_lines
@@ -145,7 +155,7 @@ class CrossApproximation:
         _check_distributed(observation)
         form = check_form(self.form, _lines(observation))
         if not is_nystroem(observation):
-            return self._way_of(observation, form)(observation, form, rng)
+            return self._way_of(observation)(observation, form, rng)
         answer = self._nystroem(observation, form)
         if not has_other_entries(observation):
             return answer
@@ -154,7 +164,7 @@ class CrossApproximation:
 
     def _nystroem(self, observation: Observation, form: str) -> Factorization:
         """The approximation of a PSD matrix from some of its columns."""
-        unit = harmless_unit(observation.magnitude, observation.values, power=4)
+        unit = _unit(observation)
         answer, report = by_nystroem(observation, unit, self.rank, form)
         method = replace(self, rank=max(answer.rank, 1))
         held_out = np.flatnonzero(_lines(observation).outside)
@@ -164,7 +174,7 @@ class CrossApproximation:
         provenance = Provenance(method, held_out, observation.fingerprint, report, model)
         return finished(answer, observation, unit, provenance)
 
-    def _way_of(self, observation: Observation, form: str) -> Callable[[Observation, str, RandomState], Factorization]:
+    def _way_of(self, observation: Observation) -> Callable[[Observation, str, RandomState], Factorization]:
         """How an observation is fitted."""
         if self.way.scattered is not None:
             return self._blend
@@ -174,35 +184,41 @@ class CrossApproximation:
 
     def _best_of_both(self, observation: Observation, form: str, rng: RandomState) -> Factorization:
         """From rows and columns as such, from all values as scattered ones, or the mean: entries set aside choose."""
-        is_cross = bool(observation.n_rows and observation.n_columns)
+        is_cross = observation.n_rows and observation.n_columns
         by_lines = self if is_cross else replace(self, way=Way(model=SUBSPACE))
-        aside = set_aside(observation, random_generator(rng))
-        unit = harmless_unit(observation.magnitude, observation.values, power=4)
+        unit, aside = _unit(observation), set_aside(observation, random_generator(rng))
         sample = observation.divide(unit)
+        trial = self._trial(by_lines, sample, aside, rng)
+        if trial is None:
+            return by_lines._fit(observation, form, rng)
+        answer = replace(self, way=trial.way, refine=trial.refine)._blend(observation, form, rng)
+        tried, _ = in_form(form, trial.answer, sample)
+        report = FitReport((*answer.report.facts, *judged_by(tried, sample, aside)))
+        model = FittedModel.of(answer, unit * root_mean_square(tried, trial.judges)) if len(trial.judges) else None
+        return replace(answer, provenance=replace(answer.provenance, report=report, model=model))
+
+    def _trial(
+        self, by_lines: CrossApproximation, sample: Observation, aside: IndexVector, rng: RandomState
+    ) -> Trial | None:
+        """The mean of both readings, without the entries set aside; None where rows and columns shall speak alone."""
         part = sample.subset(entries=np.delete(np.arange(sample.n_entries), aside), design=sample.design)
-        lines = by_lines._fit(part, "free", rng)
-        at = sample.entries.take(aside if len(aside) else np.flatnonzero(sample.outside))
-        if is_met(lines, at) and (is_cross or len(aside)):
-            return by_lines._fit(observation, form, rng)
+        judges = sample.entries.take(aside if len(aside) else np.flatnonzero(sample.outside))
+        lines, can_fail = by_lines._fit(part, "free", rng), by_lines is self or len(aside)
+        if can_fail and is_met(lines, judges):
+            return None
         values = self._fit(as_scattered(part), "free", rng)
-        share = best_share(lines, values, at, self.rank) if len(aside) else share_of_few(sample)
-        trial, _ = in_form(form, blended(lines, values, share, self.rank), sample)
-        if not share or (len(aside) and is_cross and gain_over_zero(trial, at) < TOLD):
-            return by_lines._fit(observation, form, rng)
-        chosen = lines.provenance.method
-        way = chosen.way._replace(scattered=values.provenance.method.way, share=share)
-        answer = replace(self, way=way, refine=chosen.refine)._blend(observation, form, rng)
-        report = FitReport((*answer.report.facts, *judged_by(trial, sample, aside)))
-        provenance = replace(answer.provenance, report=report, model=None)
-        if len(at):
-            noise = unit * math.sqrt(float(np.mean(squared_errors(trial, at))))
-            provenance = replace(provenance, model=FittedModel.of(answer, noise))
-        return replace(answer, provenance=provenance)
+        share = best_share(lines, values, judges, self.rank) if len(aside) else share_of_few(sample)
+        answer = blended(lines, values, share, self.rank)
+        if not share or (by_lines is self and len(aside) and gain_over_zero(answer, judges) < TOLD):
+            return None
+        method = lines.provenance.method
+        way = method.way._replace(scattered=values.provenance.method.way, share=share)
+        return Trial(answer, way, method.refine, judges)
 
     def _blend(self, observation: Observation, form: str, rng: RandomState) -> Factorization:
         """The same once it is chosen: everything is fitted."""
         way, by_values = self.way, self.way.scattered or Way()
-        unit = harmless_unit(observation.magnitude, observation.values, power=4)
+        unit = _unit(observation)
         sample, free = observation.divide(unit), replace(self, form="free")
         scattered = replace(free, way=by_values, refine=by_values.step is not None)
         lines = values = scattered.fit(as_scattered(sample), rng=rng)
@@ -236,7 +252,7 @@ class CrossApproximation:
             turned = self._fit(observation.T, form, rng).T
             method = replace(turned.provenance.method.method, rank=turned.rank)
             return replace(turned, provenance=replace(turned.provenance, method=method))
-        unit = harmless_unit(observation.magnitude, observation.values, power=4)  # squares of squares are summed up
+        unit = _unit(observation)
         parts = split_sample(observation.divide(unit), holdout, random_generator(rng), at_most=MOST_CHECKED)
         sample, use, check = parts
         if sample.has_gaps and not _is_table(sample):
@@ -270,6 +286,11 @@ class CrossApproximation:
             return from_all_columns(sample, self.rank)
         build = from_rows_and_columns if sample.n_rows else from_columns if sample.n_columns else from_values
         return build(sample, self.rank, self.offsets, use, check, self.way)
+
+
+def _unit(observation: Observation) -> float:
+    """What values are divided by, so that squares of squares can be summed up."""
+    return harmless_unit(observation.magnitude, observation.values, power=4)
 
 
 def _lines(observation: Observation) -> Observation:

@@ -8,6 +8,7 @@ choose between the two answers and their mean; where there are none, the number 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,8 +23,19 @@ from .rank import RankChoice
 from .report import fitted_again, judgements
 from .start import Start
 from .verdict import judged
+from .way import Way
 
-__all__ = ["best_share", "blended", "blended_facts", "is_met", "judged_by", "set_aside", "share_of_few"]
+__all__ = [
+    "Trial",
+    "best_share",
+    "blended",
+    "blended_facts",
+    "is_met",
+    "judged_by",
+    "root_mean_square",
+    "set_aside",
+    "share_of_few",
+]
 
 SPREAD = 0.25  # of the best share around a half, from matrix to matrix
 SMALL = 0.2  # a share that is not worth a second fit
@@ -32,6 +44,15 @@ LEAST, MOST = 20, 1500  # so many; with fewer nothing is chosen
 FEW_LINES = 4  # rows, or columns, which say less as such than in a mean; a single one says nothing
 TINY = np.finfo(float).tiny
 MET = 0.05  # of the spread of the entries: with errors so small, rows and columns say what there is to say
+
+
+class Trial(NamedTuple):
+    """A mean of both readings that was made without some entries."""
+
+    answer: Factorization
+    way: Way  # by which it was made
+    refine: bool  # likewise
+    judges: Entries  # those it was made without
 
 
 def set_aside(observation: Observation, rng: np.random.Generator) -> IndexVector:
@@ -52,7 +73,12 @@ def is_met(answer: Factorization, entries: Entries) -> bool:
     if not len(entries):
         return True
     spread = float(np.std(to_numpy(entries.values)))
-    return math.sqrt(float(np.mean(squared_errors(answer, entries)))) <= MET * spread
+    return root_mean_square(answer, entries) <= MET * spread
+
+
+def root_mean_square(answer: Factorization, entries: Entries) -> float:
+    """Root mean square error at some entries."""
+    return math.sqrt(float(np.mean(squared_errors(answer, entries))))
 
 
 def best_share(lines: Factorization, values: Factorization, entries: Entries, rank: int | None) -> float:
