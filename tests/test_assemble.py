@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import curplus
-from curplus.methods.approximate.assemble import assemble, leading_part
+from curplus.methods.approximate.assemble import assemble, leading_part, with_lines
 from curplus.methods.approximate.cross import cross_of
 from curplus.methods.approximate.prediction import Prediction
 
@@ -46,3 +46,17 @@ def test_bases_are_orthonormal_at_any_condition_of_the_columns(rng, condition):
     assert np.allclose(quick.to_array(), plain.to_array(), rtol=0, atol=1e-10 * np.linalg.norm(M))
     for basis in (quick.left, quick.right):
         assert np.allclose(basis.vectors.T @ basis.vectors, np.eye(basis.rank), atol=1e-13)
+
+
+@pytest.mark.parametrize("rank", [None, 2, 6])
+@pytest.mark.parametrize("counts", [(4, 5), (4, 0), (0, 5)])
+def test_rows_and_columns_put_back_are_those_of_the_dense_matrix(full_rank, counts, rank):
+    M = full_rank((30, 20), rank=3, noise=0.5)
+    seen = curplus.observe(M, n_columns=counts[0], n_rows=counts[1], n_entries=0, rng=0)
+    answer = curplus.cur_full(M, curplus.observe(M, n_columns=6, n_rows=6, n_entries=0, rng=1), 4)
+    dense = answer.to_array()
+    dense[seen.row_index] = M[seen.row_index]
+    dense[:, seen.column_index] = M[:, seen.column_index]
+    U, s, Vt = np.linalg.svd(dense)
+    best = (U[:, :rank] * s[:rank]) @ Vt[:rank] if rank else dense
+    np.testing.assert_allclose(with_lines(answer, seen, rank).to_array(), best, atol=1e-10)
