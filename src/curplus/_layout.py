@@ -12,6 +12,7 @@ SHARED = (
     "_layout",
     "exceptions",
     "_typing",
+    "_sets",
     "_extras",
     "_registry",
     "_dask",

@@ -220,7 +220,7 @@ def _drawn_by_size(
     squares = candidates.worth(expected.squares)
     keys = gumbel_keys((squares / (np.max(squares, initial=0.0) or 1.0)) ** power, rng)
     others = candidates.available_except(chosen)
-    first = others[np.argsort(-keys[others], kind="stable")][: count - len(chosen)]
+    first = _leading(others, keys, count - len(chosen))
     if expected.of_untouched > 0:
         chosen = chosen + [int(j) for j in first if expected.untouched[j]]
     taken = np.concatenate([candidates.taken, chosen]).astype(np.int64)
@@ -228,5 +228,13 @@ def _drawn_by_size(
     by_key = to_device(keys, residual.residual_norms)
     chosen = chosen + residual.pick(count - len(chosen), lambda: by_key)
     others = candidates.available_except(chosen)
-    more = others[np.argsort(-keys[others], kind="stable")][: count - len(chosen)]
+    more = _leading(others, keys, count - len(chosen))
     return np.concatenate([chosen, more]).astype(np.int64)
+
+
+def _leading(others: IndexVector, keys: FloatArray, count: int) -> IndexVector:
+    """Those with the largest keys, in order, the first ones of equal keys; only these few are sorted."""
+    if 0 < count < len(others):
+        least = np.partition(keys[others], len(others) - count)[len(others) - count]
+        others = others[keys[others] >= least]
+    return others[np.argsort(-keys[others], kind="stable")][: max(count, 0)]

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from .._arrays import to_numpy
+from .._sets import different, is_in, union
 from .._typing import IndexVector, Matrix, Vector
 from .._validation import check_count
 from ..exceptions import InvalidArgumentError
@@ -51,7 +52,7 @@ class UniformEntries:
         n, m = observation.shape
         entries = observation.entries
         known = entries.flat_index if entries.probabilities is None else entries.flat_index[:0]
-        excluded = np.union1d(known, observation.gap_index())
+        excluded = union(known, observation.gap_index())
         _check_left(n * m - len(excluded), count)
         flat = distinct_others(rng, n * m, count, excluded)
         return EntryDraws(flat // m, flat % m, uniform=True)
@@ -110,7 +111,7 @@ class ProductLeverage:
 
 def _drawn_again(draw: Callable[[int], IndexVector], flat: IndexVector, gaps: IndexVector) -> IndexVector:
     """Draws, of which those that fell on gaps are repeated until none does."""
-    while len(bad := np.flatnonzero(np.isin(flat, gaps))):
+    while len(bad := np.flatnonzero(is_in(flat, different(gaps)))):
         flat[bad] = draw(len(bad))
     return flat
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._arrays import float64, take, to_numpy
+from .._sets import union
 from .._typing import FloatArray, IndexVector, Shape
 from ..evaluation.certificate import HELD_OUT
 from ..evaluation.effective_sample import effective_sample_size, tail_of
@@ -130,7 +131,7 @@ class Look(NamedTuple):
 def fresh_entries(seen: Observation, most: int, rng: np.random.Generator) -> SamplePlan:
     """Entries for the next look, about a twentieth of what the rows and columns have, within limits."""
     n, m = seen.shape
-    excluded = np.union1d(seen.entries.flat_index, seen.gap_index())
+    excluded = union(seen.entries.flat_index, seen.gap_index())
     wanted = min(int(np.clip((n + m) * (seen.n_rows + seen.n_columns) / 20, FEWEST, MOST)), most)
     flat = distinct_others(rng, n * m, min(wanted, n * m - len(excluded)), excluded)
     reason = f"{len(flat)} entries drawn uniformly, to judge"

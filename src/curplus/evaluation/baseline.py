@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._arrays import array_namespace, float64, to_device, to_numpy
+from .._sets import different, is_in
 from .._typing import FloatArray, IndexVector, Matrix
 from ..observation import Observation
 from .folds import dealt
@@ -56,7 +57,7 @@ def left_out_means_at(observation: Observation, records: IndexVector, held_out: 
     sides = _lines(observation), _lines(observation.T)
     for k in np.unique(fold):
         out = fold == k
-        use = entries[~np.isin(place[entries], place[records[out]])]
+        use = entries[~is_in(place[entries], different(place[records[out]]))]
         guesses[:, out] = _guesses(observation, sides, use, records[out])
     return _better(guesses, observation, records)
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._arrays import to_numpy
+from .._sets import different
 from .._typing import FloatArray, IndexVector, Vector
 from ..exceptions import InvalidArgumentError
 from ..observation import Observation
@@ -170,7 +171,7 @@ def _design_of_entries(observation: Observation) -> str:
             "yours were drawn so, use observation.with_design(entries='uniform'))"
         )
     weights = np.asarray(o.importance_weights)[~o.steering]
-    possible = 1 - (o.n_gaps + len(np.unique(o.entries.flat_index[o.steering]))) / math.prod(o.shape)
+    possible = 1 - (o.n_gaps + len(different(o.entries.flat_index[o.steering]))) / math.prod(o.shape)
     error = float(np.std(weights)) / math.sqrt(max(len(weights), 1))
     if float(np.mean(weights)) + CLEARLY * error < possible:
         return (

@@ -21,6 +21,7 @@ from .._arrays import (
     to_device,
     to_numpy,
 )
+from .._sets import different, is_in
 from .._typing import FloatArray, IndexVector, Matrix, Vector
 from ..factorization import Factorization
 from ..observation import Observation
@@ -184,7 +185,7 @@ class Residual:
         if not o.entries.has_repeats:
             return others
         place = o.entries.flat_index
-        return others[~np.isin(place[others], place[held])]
+        return others[~is_in(place[others], different(place[held]))]
 
     def once(self, which: IndexVector) -> IndexVector:
         """Some records, each position once."""

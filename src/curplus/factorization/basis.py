@@ -185,9 +185,8 @@ def _by_qr(A: Matrix, r: int, least: float | None) -> tuple[Matrix, Matrix]:
     xp = array_namespace(A)
     if is_dask_array(A):
         Q, R = keep(*xp.linalg.qr(A if A.shape[0] >= A.shape[1] else merged(A, axis=0)))
-        U, s, Wt = small_svd(R)
     else:
         Q, R = xp.linalg.qr(A)
-        U, s, Wt = xp.linalg.svd(R, full_matrices=False)
+    U, s, Wt = small_svd(R)  # on the host, where it takes less time than on a device
     r = min(r, numerical_rank(s, A.shape, least))
     return Q @ U[:, :r], Wt[:r, :].T / s[:r]

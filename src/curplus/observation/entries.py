@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays import take
+from .._sets import different
 from .._typing import IndexVector, Shape, Vector
 
 __all__ = ["Entries"]
@@ -54,7 +55,7 @@ class Entries:
     def has_repeats(self) -> bool:
         """Whether a position occurs more than once."""
         flat = self.flat_index
-        return not bool(np.all(flat[1:] > flat[:-1])) and len(np.unique(flat)) < len(flat)
+        return not bool(np.all(flat[1:] > flat[:-1])) and len(different(flat)) < len(flat)
 
     def unique(self) -> IndexVector:
         """Which records are the first of their position, in the order of the positions."""

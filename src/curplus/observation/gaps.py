@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._arrays import array_namespace, concatenate, index_table, take, to_device, to_numpy
+from .._sets import different, is_in
 from .._typing import IndexVector, Matrix
 from ..exceptions import InvalidArgumentError
 from .entries import Entries
@@ -67,9 +68,9 @@ def still_unmeasured(observation: Observation) -> dict[str, IndexVector]:
     o = observation
     if not len(o.unmeasured_i):
         return {}
-    (n, m), flat = o.shape, np.unique(o.unmeasured_i * o.shape[1] + o.unmeasured_j)
+    (n, m), flat = o.shape, different(o.unmeasured_i * o.shape[1] + o.unmeasured_j)
     on_line = (index_table(o.row_index, n)[flat // m] >= 0) | (index_table(o.column_index, m)[flat % m] >= 0)
-    flat = flat[~on_line & ~np.isin(flat, o.entries.flat_index)]
+    flat = flat[~on_line & ~is_in(flat, different(o.entries.flat_index))]
     return {"unmeasured_i": flat // m, "unmeasured_j": flat % m}
 
 
@@ -108,7 +109,7 @@ def gap_index(observation: Observation) -> IndexVector:
     if o.known_columns is not None:
         i, k = _false_at(o.known_columns)
         parts.append(i * m + o.column_index[k])
-    return np.unique(np.concatenate(parts))
+    return different(np.concatenate(parts))
 
 
 def _false_at(mask: Matrix) -> tuple[IndexVector, IndexVector]:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from .._arrays import index_table, keep_tall, one_type, read_only
 from .._files import write_file
+from .._sets import different, is_in
 from .._typing import IndexVector, Matrix, Names, Shape, Vector
 from .._validation import check_gaps, check_index, check_names, check_shape
 from .checks import (
@@ -217,7 +218,7 @@ class Observation(FromTable, Fillable):
         """Number of different positions of the matrix that were read."""
         n, m = self.shape
         outside = self.entries.flat_index[self.outside]
-        scattered = len(np.unique(outside)) if self.entries.has_repeats else len(outside)
+        scattered = len(different(outside)) if self.entries.has_repeats else len(outside)
         on_lines = n * self.n_columns + m * self.n_rows - self.n_columns * self.n_rows
         return on_lines - n_line_gaps(self) + scattered
 
@@ -272,7 +273,7 @@ class Observation(FromTable, Fillable):
         if self.evidence is None:
             return np.zeros(self.n_entries, dtype=bool)
         place = self.entries.flat_index
-        steering: NDArray[np.bool_] = np.isin(place, place[~self.evidence])
+        steering: NDArray[np.bool_] = is_in(place, different(place[~self.evidence]))
         return steering
 
     @cached_property

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._arrays import concatenate, gather, index_table, take, to_numpy
+from .._sets import different, is_in
 from .._typing import IndexVector, Matrix, RandomState, Shape, Vector
 from .._validation import check_gaps, check_index, check_one_noise, check_shape
 from ..exceptions import InvalidArgumentError
@@ -165,7 +166,7 @@ def _without_copies(seen: Observation) -> Observation:
     """The same observation; entries of one place were asked for once, and say nothing of the noise."""
     if seen.repeats is not None and seen.entries.has_repeats:
         outside = seen.entries.flat_index[seen.outside]
-        n_copies = len(outside) - len(np.unique(outside))
+        n_copies = len(outside) - len(different(outside))
         seen._set(repeats=seen.repeats.without(Repeats(0.0, n_copies)))
     return seen
 
@@ -236,7 +237,7 @@ def _fetch_unknown(source: Source, plan: SamplePlan, known: Observation) -> Read
     n, m = plan.shape
     flat, inverse = np.unique(plan.i * m + plan.j, return_inverse=True)
     i, j = flat // m, flat % m
-    asked = np.isin(flat, entries_asked_for(known).flat_index)
+    asked = is_in(flat, different(entries_asked_for(known).flat_index))
     on_known = _on(known.row_index, n)[i] | _on(known.column_index, m)[j] | asked
     on_plan = ~on_known & (_on(plan.row_index, n)[i] | _on(plan.column_index, m)[j])
     new = np.flatnonzero(~on_known & ~on_plan)

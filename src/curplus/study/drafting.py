@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._sets import different, is_in, union, without
 from .._typing import IndexVector, Shape
 from ..acquisition import Costs
 from ..exceptions import InvalidArgumentError
-from .cells import cells_of_lines, different, is_in, union, without
+from .cells import cells_of_lines
 from .ledger import Out, observation_of, places_of
 from .money import as_costs, list_price
 from .names import Axis

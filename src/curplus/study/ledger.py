@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import index_table
+from .._sets import different, is_in, union, without
 from .._typing import FloatArray, IndexVector, Matrix
 from .._validation import UNKNOWN
 from ..exceptions import InconsistentObservationError, InvalidArgumentError
 from ..observation import Observation, SamplingDesign
 from ..observation.noise import Repeats
-from .cells import different, is_in, union, without
 from .storage import Line, Settings, Snapshot
 
 __all__ = ["COUNTED", "Out", "Places", "check_counted", "observation_of", "places_of"]

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._arrays import index_table
+from .._sets import is_in, union, without
 from .._typing import IndexVector
 from ..acquisition import Adaptive, Costs, propose
 from ..acquisition.adaptive import are_untouched
@@ -22,7 +23,7 @@ from ..acquisition.costs import spent
 from ..observation import Observation, SamplePlan
 from ..observation.gaps import still_unmeasured
 from ..observation.plan import distinct_others
-from .cells import cells_of_lines, is_in, union, without
+from .cells import cells_of_lines
 from .money import list_price
 from .storage import Line
 

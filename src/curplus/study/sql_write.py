@@ -7,8 +7,8 @@ import sqlite3
 
 import numpy as np
 
+from .._sets import different, is_in
 from .._typing import IndexVector
-from .cells import different, is_in
 from .sql_read import integers, last_id, list_info, now_in_microseconds
 from .storage import ANSWERED, CANCELLED, KNOWN, PENDING, Draft, ListInfo, Records, Told, moment_of
 

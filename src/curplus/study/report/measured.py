@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._sets import is_in, without
 from ..._typing import FloatArray, IndexVector, Shape
-from ..cells import is_in, without
 from ..ledger import Places
 
 __all__ = ["KINDS", "Map", "Measured", "map_of", "measured_of"]
