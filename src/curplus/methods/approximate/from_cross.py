@@ -20,6 +20,7 @@ from .rank import RankChoice, choose_rank
 from .rank_evidence import predictive_rank, rank_for_entries
 from .skeleton import ridge_skeleton
 from .start import Start
+from .stray import without_stray_lines
 from .way import Way
 
 __all__ = ["chosen_rank", "from_rows_and_columns"]
@@ -38,7 +39,8 @@ def from_rows_and_columns(
     """The assembled matrix, of all its directions where no rank was asked for."""
     suggested = choose_rank(sample, rank)
     skeleton = ridge_skeleton(sample, suggested.rank, use, offsets, way.guess, way.exponent or 0.0)
-    prediction = plain = skeleton.prediction(sample)
+    prediction = skeleton.prediction(sample)
+    prediction = plain = without_stray_lines(prediction, sample) if skeleton.is_exact else prediction
     of_offsets = of_core = Gain(0, math.nan)
     if not skeleton.is_exact and max(len(use), len(check)) >= FEWEST:
         assert skeleton.cross is not None

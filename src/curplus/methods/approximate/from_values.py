@@ -23,13 +23,14 @@ from .nuclear import chosen_threshold, low_rank_part, thresholds
 from .offsets import additive_model, no_offsets
 from .posterior import posterior_mean
 from .rank import RankChoice, choose_rank
+from .scattered import FEW_VALUES
 from .start import Aside, Start
 from .way import FACTORS, MEAN, SHRUNKEN, Way
 
 __all__ = ["MOST_FACTORS", "affordable", "by_factor_model", "from_table", "from_values"]
 
 MOST_CELLS, LONGEST_SHORT_SIDE = 50_000_000, 2000  # of a table for which a factor model is affordable
-MOST_FACTORS = 20  # where not more are asked for
+FEWEST_FACTORS, MOST_FACTORS = 3, 20  # where not more are asked for
 BLOCK = 2_000_000  # numbers in the equations of the rows that are solved at a time
 HIDDEN, MOST_HIDDEN, MOST_ROWS = 0.1, 1500, 300  # share of the known values that is set aside, of so many rows
 WHY = "as many directions as the values support"
@@ -122,7 +123,7 @@ def by_factor_model(table: Table, sample: Observation, rank: int | None) -> Star
     part = Table((n, len(known)), lambda rows: table.rows(rows)[:, known])
     if not len(known):
         return Start(leading_part(np.zeros((n, 1)), np.zeros((m, 1)), 1), _rank(sample, rank), way=Way(FACTORS))
-    wanted = min(max(MOST_FACTORS, rank or 0), max(1, min(n - 1, len(known) // 3)))
+    wanted = min(max(_most_factors(sample), rank or 0), max(1, min(n - 1, len(known) // 3)))
     model = fit_factor_model(part, wanted, np.random.default_rng(0))
     scores = np.column_stack([model.scores_of(part), np.ones(n)])
     loadings = np.tile(model.loadings.mean(axis=0), (m, 1))  # of a column of which nothing is known
@@ -131,6 +132,13 @@ def by_factor_model(table: Table, sample: Observation, rank: int | None) -> Star
     whole = leading_part(left, right, scores.shape[1])
     fitted = FittedModel.of(whole, math.sqrt(float(np.mean(model.noise))))
     return Start(whole, _rank(sample, rank), model=fitted, way=Way(FACTORS))
+
+
+def _most_factors(sample: Observation) -> int:
+    """How many factors there may be; of few values, half as many as a row of the longer side has of them."""
+    if sample.n_values_read > FEW_VALUES:
+        return MOST_FACTORS
+    return min(MOST_FACTORS, max(FEWEST_FACTORS, sample.n_values_read // (2 * max(sample.shape))))
 
 
 def _rank(sample: Observation, rank: int | None) -> RankChoice:

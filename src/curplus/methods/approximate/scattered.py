@@ -8,7 +8,7 @@ from ..._arrays import array_namespace, gather, index_table, is_dask_array, to_n
 from ..._typing import IndexVector
 from ...observation import Observation
 
-__all__ = ["as_scattered", "few_entries_alone", "has_both_ways"]
+__all__ = ["FEW_VALUES", "as_scattered", "few_entries_alone", "has_both_ways"]
 
 FEW_VALUES = 20_000  # known ones: a model of all of them is soon made, and each of them tells
 
