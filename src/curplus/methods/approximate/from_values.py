@@ -30,7 +30,7 @@ from .way import FACTORS, MEAN, SHRUNKEN, Way
 __all__ = ["MOST_FACTORS", "affordable", "by_factor_model", "from_table", "from_values"]
 
 MOST_CELLS, LONGEST_SHORT_SIDE = 50_000_000, 2000  # of a table for which a factor model is affordable
-FEWEST_FACTORS, MOST_FACTORS = 3, 20  # where not more are asked for
+FEWEST_FACTORS, MOST_FACTORS = 10, 20  # where not more are asked for
 BLOCK = 2_000_000  # numbers in the equations of the rows that are solved at a time
 HIDDEN, MOST_HIDDEN, MOST_ROWS = 0.1, 1500, 300  # share of the known values that is set aside, of so many rows
 WHY = "as many directions as the values support"
