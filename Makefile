@@ -44,7 +44,7 @@ bench: .venv/ready .venv-cmfrec/ready  ## ours beside the neighbours on the same
 	$(BIN)/python benchmarks/bench.py --cmfrec .venv-cmfrec/bin/python
 
 docs: .venv/ready            ## build the documentation, warnings are errors
-	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+	$(BIN)/python -m sphinx -j 2 -W --keep-going -b html docs docs/_build/html
 
 check: .venv/ready           ## format, lint, types and repository review
 	$(BIN)/ruff format --check

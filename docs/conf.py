@@ -66,3 +66,8 @@ html_theme_options = {
 }
 bare = ("index", "getting-started", "changelog", "bibliography", "extending", "glossary", "paper-to-code")
 html_sidebars = {page: [] for page in bare}
+
+
+def setup(app):
+    """Let pages be read in parallel: the extension only adds a script, and does not say so."""
+    app.extensions["sphinx-mathjax-offline"].parallel_read_safe = True
