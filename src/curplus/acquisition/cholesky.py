@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays import take, to_numpy
-from .._sets import different, is_in
+from .._sets import is_in, union
 from .._typing import FloatArray, IndexVector
 from .._validation import check_count
 from ..exceptions import InvalidArgumentError
@@ -159,7 +159,7 @@ def _pairs(observation: Observation, index: IndexVector) -> tuple[IndexVector, I
     a, b = (index[t] for t in np.triu_indices(len(index), 1))
     o = observation
     m = o.shape[1]
-    known = is_in(a * m + b, different(np.concatenate([o.entries.flat_index, o.j * m + o.i, o.gap_index()])))
+    known = is_in(a * m + b, union(o.entries.flat_index, o.j * m + o.i, o.gap_index()))
     return a[~known], b[~known]
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from .._arrays import to_numpy
-from .._sets import different, is_in, union
+from .._sets import is_in, union
 from .._typing import IndexVector, Matrix, Vector
 from .._validation import check_count
 from ..exceptions import InvalidArgumentError
@@ -111,7 +111,7 @@ class ProductLeverage:
 
 def _drawn_again(draw: Callable[[int], IndexVector], flat: IndexVector, gaps: IndexVector) -> IndexVector:
     """Draws, of which those that fell on gaps are repeated until none does."""
-    while len(bad := np.flatnonzero(is_in(flat, different(gaps)))):
+    while len(bad := np.flatnonzero(is_in(flat, gaps))):
         flat[bad] = draw(len(bad))
     return flat
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._sets import different, is_in
+from .._sets import different, is_in, union
 from .._typing import IndexVector, Shape
 from .._validation import check_index
 from ..exceptions import InvalidArgumentError
@@ -72,7 +72,7 @@ class Limits(NamedTuple):
         columns = np.setdiff1d(self.required.columns, observation.column_index)
         i, j = self.required.cells
         m = observation.shape[1]
-        new = ~is_in(i * m + j, different(np.concatenate([observation.entries.flat_index, observation.gap_index()])))
+        new = ~is_in(i * m + j, union(observation.entries.flat_index, observation.gap_index()))
         if not len(rows) and not len(columns) and not new.any():
             return None
         reason = f"{len(columns)} columns, {len(rows)} rows and {np.count_nonzero(new)} entries that were required"

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .._sets import different, is_in
+from .._sets import is_in
 from .._typing import IndexVector, RandomState, Shape
 from .._validation import check_count, check_index, random_generator
 from ..exceptions import InvalidArgumentError
@@ -235,7 +235,7 @@ def _entries(
         raise InvalidArgumentError(f"{strategy!r} was asked for EntryDraws of {count} positions, and drew {draws!r}.")
     n, m = observation.shape
     i, j = check_index(draws.i, n, name="i"), check_index(draws.j, m, name="j")
-    in_vain = is_in(i * m + j, different(observation.gap_index()))
+    in_vain = is_in(i * m + j, observation.gap_index())
     if in_vain.any():
         t = int(np.argmax(in_vain))
         raise InvalidArgumentError(

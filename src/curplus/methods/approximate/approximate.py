@@ -24,11 +24,10 @@ from ...observation import Observation
 from ...observation.checks import check_observation
 from ...observation.holdout import evidence_outside
 from ...observation.symmetry import mirrored
-from .assemble import with_lines
 from .both_ways import (
     Trial,
     best_share,
-    blended,
+    blended_answer,
     blended_facts,
     is_met,
     judged_by,
@@ -194,26 +193,36 @@ class CrossApproximation:
         answer = replace(self, way=trial.way, refine=trial.refine)._blend(observation, form, rng)
         tried, _ = in_form(form, trial.answer, sample)
         report = FitReport((*answer.report.facts, *judged_by(tried, sample, aside)))
-        model = FittedModel.of(answer, unit * root_mean_square(tried, trial.judges)) if len(trial.judges) else None
+        model = None if trial.noise is None else FittedModel.of(answer, unit * trial.noise)
         return replace(answer, provenance=replace(answer.provenance, report=report, model=model))
 
     def _trial(
         self, by_lines: CrossApproximation, sample: Observation, aside: IndexVector, rng: RandomState
     ) -> Trial | None:
-        """The mean of both readings, without the entries set aside; None where rows and columns shall speak alone."""
-        part = sample.subset(entries=np.delete(np.arange(sample.n_entries), aside), design=sample.design)
+        """The mean of both readings, without the entries set aside; None where rows and columns shall speak alone.
+
+        Where none can be set aside, entries that are fitted can still say that rows and columns are exact.
+        """
+        is_cross, share = by_lines is self, share_of_few(sample)
         judges = sample.entries.take(aside if len(aside) else np.flatnonzero(sample.outside))
-        lines, can_fail = by_lines._fit(part, "free", rng), by_lines is self or len(aside)
-        if can_fail and is_met(lines, judges):
+        if not len(aside) and (not share or (is_cross and not len(judges))):
+            return None
+        part = sample.subset(entries=np.delete(np.arange(sample.n_entries), aside), design=sample.design)
+        lines = by_lines._fit(part, "free", rng)
+        if (is_cross or len(aside)) and is_met(lines, judges):
             return None
         values = self._fit(as_scattered(part), "free", rng)
-        share = best_share(lines, values, judges, self.rank) if len(aside) else share_of_few(sample)
-        answer = blended(lines, values, share, self.rank)
-        if not share or (by_lines is self and len(aside) and gain_over_zero(answer, judges) < TOLD):
+        share = best_share(lines, values, judges, self.rank) if len(aside) else share
+        way = lines.provenance.method.way._replace(scattered=values.provenance.method.way, share=share)
+        answer = blended_answer(lines, values, way, part, self.rank)
+        if not share or (is_cross and len(aside) and gain_over_zero(answer, judges) < TOLD):
             return None
-        method = lines.provenance.method
-        way = method.way._replace(scattered=values.provenance.method.way, share=share)
-        return Trial(answer, way, method.refine, judges)
+        if len(aside):
+            noise: float | None = root_mean_square(answer, judges)
+        else:
+            models = (x.provenance.model for x in (lines, values))
+            noise = max((model.noise for model in models if model is not None), default=None)
+        return Trial(answer, way, lines.provenance.method.refine, noise)
 
     def _blend(self, observation: Observation, form: str, rng: RandomState) -> Factorization:
         """The same once it is chosen: everything is fitted."""
@@ -224,9 +233,7 @@ class CrossApproximation:
         lines = values = scattered.fit(as_scattered(sample), rng=rng)
         if way.share < 1:
             lines = replace(free, way=way._replace(scattered=None))._fit(sample, "free", rng)
-        answer = blended(lines, values, way.share, self.rank if way.bare else None)
-        answer = answer if way.bare else with_lines(answer, sample, self.rank)
-        answer, of_form = in_form(form, answer, sample)
+        answer, of_form = in_form(form, blended_answer(lines, values, way, sample, self.rank), sample)
         report = FitReport((*blended_facts(lines.report, answer.rank, way.share).facts, *of_form))
         none: IndexVector = np.empty(0, dtype=np.int64)
         return finished(answer, observation, unit, Provenance(self, none, observation.fingerprint, report))

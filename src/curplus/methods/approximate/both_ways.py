@@ -17,7 +17,7 @@ from ..._typing import IndexVector
 from ...factorization import Fact, Factorization, FitReport
 from ...observation import Entries, Observation
 from ...observation.holdout import evidence_outside, split_entries
-from .assemble import mean_of
+from .assemble import mean_of, with_lines
 from .evidence import FEWEST, best_on, squared_errors
 from .rank import RankChoice
 from .report import fitted_again, judgements
@@ -29,6 +29,7 @@ __all__ = [
     "Trial",
     "best_share",
     "blended",
+    "blended_answer",
     "blended_facts",
     "is_met",
     "judged_by",
@@ -52,7 +53,7 @@ class Trial(NamedTuple):
     answer: Factorization
     way: Way  # by which it was made
     refine: bool  # likewise
-    judges: Entries  # those it was made without
+    noise: float | None  # root mean square error, where something tells it
 
 
 def set_aside(observation: Observation, rng: np.random.Generator) -> IndexVector:
@@ -69,9 +70,7 @@ def share_of_few(observation: Observation) -> float:
 
 
 def is_met(answer: Factorization, entries: Entries) -> bool:
-    """Whether an answer leaves little to gain at some entries, if there are any."""
-    if not len(entries):
-        return True
+    """Whether an answer leaves little to gain at some entries."""
     spread = float(np.std(to_numpy(entries.values)))
     return root_mean_square(answer, entries) <= MET * spread
 
@@ -104,6 +103,15 @@ def blended(lines: Factorization, values: Factorization, share: float, rank: int
         return values if share else lines
     answer = mean_of(lines, values, share=share)
     return answer if rank is None else answer.truncate(min(rank, answer.rank))
+
+
+def blended_answer(
+    lines: Factorization, values: Factorization, way: Way, sample: Observation, rank: int | None
+) -> Factorization:
+    """The same with rows and columns as they were read, if they say anything of the rest."""
+    if way.bare:
+        return blended(lines, values, way.share, rank)
+    return with_lines(blended(lines, values, way.share, None), sample, rank)
 
 
 def blended_facts(report: FitReport, rank: int, share: float) -> FitReport:

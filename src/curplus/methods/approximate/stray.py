@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._arrays import array_namespace, float64, is_dask_array, take, to_device, to_numpy
-from ..._typing import FloatArray, IndexVector, Matrix
+from ..._arrays import array_namespace, float64, index_table, is_dask_array, to_device
+from ..._typing import Array, FloatArray, IndexVector, Matrix
 from ...observation import Observation
-from .leave_out import svd_of
 from .prediction import Prediction
 
 __all__ = ["without_stray_lines"]
@@ -22,34 +21,36 @@ STRAY = 0.5  # of the squares of a row that no combination of the sampled ones e
 
 
 def without_stray_lines(prediction: Prediction, observation: Observation) -> Prediction:
-    """The same prediction, and zero in the rows and columns that do not fit in."""
+    """The same exact prediction, and zero in the rows and columns that do not fit in.
+
+    Its ``mixing`` has the directions of the sampled rows, at the sampled columns; its ``coefficients`` those of the
+    sampled columns, each divided by its singular value.
+    """
     if is_dask_array(observation.values):
         return prediction
-    W = to_numpy(float64(take(observation.columns, observation.row_index, axis=0)))
-    a, _, bt = svd_of(W).above(DIRECTIONS)
-    rows = _stray(float64(observation.columns), bt.T, observation.row_index)
-    columns = _stray(float64(observation.rows).T, a, observation.column_index)
+    sizes = np.linalg.norm(prediction.coefficients, axis=1)
+    kept = sizes * DIRECTIONS < sizes.min(initial=np.inf)
+    of_rows, of_columns = prediction.mixing[:, kept], (prediction.coefficients[kept] / sizes[kept, None]).T
+    rows = _are_stray(float64(observation.columns), of_rows, observation.row_index)
+    columns = _are_stray(float64(observation.rows).T, of_columns, observation.column_index)
     return _zero_in(_zero_in(prediction, rows).T, columns).T
 
 
-def _stray(lines: Matrix, directions: FloatArray, sampled: IndexVector) -> IndexVector:
-    """Which rows of ``lines`` lie mostly outside some orthonormal directions; sampled ones do not."""
+def _are_stray(lines: Matrix, directions: FloatArray, sampled: IndexVector) -> Array:
+    """Whether each row of ``lines`` lies mostly outside some orthonormal directions, (n,); sampled ones do not."""
     xp = array_namespace(lines)
     inside = xp.sum((lines @ to_device(directions, lines)) ** 2, axis=1)
-    is_stray = to_numpy(inside < (1 - STRAY) * xp.sum(lines**2, axis=1)).copy()
-    is_stray[sampled] = False
-    return np.flatnonzero(is_stray)
+    others = to_device(index_table(sampled, lines.shape[0]) < 0, lines)
+    return (inside < (1 - STRAY) * xp.sum(lines**2, axis=1)) & others
 
 
-def _zero_in(prediction: Prediction, rows: IndexVector) -> Prediction:
-    """The prediction without what it says of some rows: each has a vector of its own that takes it away."""
-    if not len(rows):
+def _zero_in(prediction: Prediction, rows: Array) -> Prediction:
+    """The prediction less what it says of some rows, which becomes vectors of their own."""
+    left, xp = prediction.left, array_namespace(prediction.left)
+    if not bool(xp.any(rows)):
         return prediction
-    left = prediction.left
-    n, xp = left.shape[0], array_namespace(left)
-    own = np.zeros((n, len(rows)))
-    own[rows, np.arange(len(rows))] = 1.0
-    taken = -(to_numpy(take(left, rows, axis=0)) @ prediction.mixing)
+    mixed = left @ to_device(prediction.mixing, left)
+    own = xp.where(rows[:, None], mixed, xp.zeros_like(mixed))
     return prediction._replace(
-        left=xp.concat([left, to_device(own, left)], axis=1), mixing=np.vstack([prediction.mixing, taken])
+        left=xp.concat([left, own], axis=1), mixing=np.vstack([prediction.mixing, -np.eye(mixed.shape[1])])
     )
