@@ -36,7 +36,7 @@ from .both_ways import (
     share_of_few,
 )
 from .by_nystroem import by_nystroem, has_other_entries, is_nystroem
-from .evidence import KEPT, TOLD, best_on, gain_over_zero, squared_errors
+from .evidence import KEPT, best_on, gain_over_zero, squared_errors
 from .fill_lines import filled_lines
 from .finished import finished
 from .from_columns import from_all_columns, from_columns
@@ -215,7 +215,7 @@ class CrossApproximation:
         share = best_share(lines, values, judges, self.rank) if len(aside) else share
         way = lines.provenance.method.way._replace(scattered=values.provenance.method.way, share=share)
         answer = blended_answer(lines, values, way, part, self.rank)
-        if not share or (is_cross and len(aside) and gain_over_zero(answer, judges) < TOLD):
+        if not share or (is_cross and len(aside) and gain_over_zero(answer, judges) < KEPT):
             return None
         if len(aside):
             noise: float | None = root_mean_square(answer, judges)
