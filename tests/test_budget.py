@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import curplus
@@ -34,6 +34,7 @@ class CountingFunction(curplus.CallableSource):
 
 @settings(max_examples=30)
 @given(st.floats(0.02, 0.9), st.sampled_from(["auto", "uniform", "pivoted", "residual_norm"]), seeds)
+@example(0.1796875, "uniform", 0)  # three columns and four rows, rounded up, leave less for entries than their share
 def test_a_share_is_never_exceeded_and_nearly_used_up(share, strategy, seed):
     M = low_rank()
     source = CountingFunction(M)

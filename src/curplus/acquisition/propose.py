@@ -117,7 +117,8 @@ def propose(
         return first
     simple = not chooser.rounds and entry_strategy == "uniform" and not symmetric and not limits.any
     if simple and not any(observation.counts):
-        return uniform_plan(observation.shape, **goal.counts._asdict(), rng=state) if any(goal.counts) else None
+        at_once = goal.counts._replace(n_entries=goal.n_entries_first)
+        return uniform_plan(observation.shape, **at_once._asdict(), rng=state) if any(at_once) else None
     _check_prior(prior, observation.shape)
     share = PILOTS if prior is None else PILOTS_OF_PRIOR
     step = next_step(observation.counts, goal.counts, chooser.rounds, symmetric, pilot_share=share)
