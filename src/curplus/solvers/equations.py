@@ -27,6 +27,7 @@ from .._arrays import (
     is_numpy_array,
     largest,
     power_of_two,
+    row_dots,
     row_products,
     take,
     to_device,
@@ -101,10 +102,9 @@ class EntryEquations(NamedTuple):
 
     def apply(self, Z: Matrix) -> Vector:
         """Left-hand sides for the core ``Z``."""
-        xp = array_namespace(Z)
         left = self.left @ (Z.T if self.swapped else Z)
         if self.places is None:
-            return xp.vecdot(left, self.right) * self.weight
+            return row_dots(left, self.right) * self.weight
         return row_products(left, self.right, self.places.left, self.places.right) * self.weight
 
     def adjoint(self, e: Vector) -> Matrix:
@@ -120,7 +120,7 @@ class EntryEquations(NamedTuple):
     def norm(self) -> float:
         """Frobenius norm of the system's matrix."""
         xp = array_namespace(self.left)
-        left, right = (xp.vecdot(x, x) for x in (self.left, self.right))
+        left, right = (row_dots(x, x) for x in (self.left, self.right))
         if self.places is not None:
             left, right = left[self.places.left], right[self.places.right]
         return math.sqrt(float(xp.sum(left * right * self.weight**2)))
@@ -184,10 +184,11 @@ def entry_equations(left: Matrix, right: Matrix, entries: Entries) -> EntryEquat
     xp = array_namespace(left)
     values = xp.astype(entries.values, xp.float64)
     unit = power_of_two(largest(values), values)
-    target = values / unit * to_device(weight, left)
     if not is_numpy_array(left):
+        factor = to_device(weight, left)
         rows, columns = (xp.astype(take(x, k, axis=0), xp.float64) for x, k in ((left, i), (right, j)))
-        return EntryEquations(rows, columns, to_device(weight, left), target, None, False, unit)
+        return EntryEquations(rows, columns, factor, values / unit * factor, None, False, unit)
+    target = values / unit * weight
     (rows, a), (columns, b) = _hit(left, i), _hit(right, j)
     swapped = len(columns) < len(rows)
     if swapped:

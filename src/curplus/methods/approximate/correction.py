@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.linalg
 
-from ..._arrays import array_namespace, float64, hit_rows, keep, largest, take, to_device, to_numpy
+from ..._arrays import float64, hit_rows, keep, largest, row_dots, take, to_device, to_numpy
 from ..._typing import FloatArray, IndexVector, Matrix, Vector
 from ...factorization.basis import leading_coefficients
 from ...observation import Entries, Observation
@@ -167,6 +167,5 @@ def normal_sums(left: Matrix, right: Matrix, error: Entries) -> NormalSums:
 
 def _cores_at(left: Matrix, right: Matrix, cores: list[FloatArray], at: Entries) -> list[Vector]:
     """The matrix ``left @ Z @ right.T`` of each core at some entries, on the host."""
-    xp = array_namespace(left)
     left, right = take(left, at.i, axis=0), take(right, at.j, axis=0)
-    return [to_numpy(xp.vecdot(left @ to_device(Z, left), right)) for Z in cores]
+    return [to_numpy(row_dots(left @ to_device(Z, left), right)) for Z in cores]
