@@ -79,7 +79,7 @@ class _DesignOfSizes(SamplingDesign):
 
 DEFAULT_RANK = 10  # where the user names none
 FEWEST_CROSSES = 4  # of rows and columns of each kind that are bought at all
-FOR_LINES, FOR_EACH_CROSS = 0.62, 0.02  # share of the budget that rows and columns get: more where they are many
+FOR_LINES, FOR_EACH_CROSS = 0.53, 0.0325  # share of the budget that rows and columns get: more where they are many
 MOST_FOR_LINES = 0.82
 UNIFORM = SamplingDesign("uniform", "uniform", "uniform")
 
