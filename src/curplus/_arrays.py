@@ -175,6 +175,8 @@ def blocks(size: int, width: int, *, most: int = 2**22) -> Iterator[slice]:
 
 def take(x: Array, index: Positions, *, axis: int) -> Array:
     """Slices of ``x`` at the host positions ``index``."""
+    if is_numpy_array(x):
+        return np.take(x, index, axis=axis)
     if is_dask_array(x):
         return parts_taken(x, np.asarray(index), axis=axis)
     return array_namespace(x).take(x, to_device(index, x), axis=axis)
@@ -182,10 +184,9 @@ def take(x: Array, index: Positions, *, axis: int) -> Array:
 
 def row_dots(x: Matrix, y: Matrix) -> Vector:
     """Inner products of the rows of two matrices, each with the one beside it."""
-    xp = array_namespace(x)
-    if is_numpy_array(x) or is_dask_array(x):
-        return xp.vecdot(x, y)
-    return xp.sum(x * y, axis=1)  # on a device a vector at a time takes several times as long
+    if is_numpy_array(x):
+        return np.vecdot(x, y)
+    return array_namespace(x).sum(x * y, axis=1)  # on a device a vector at a time takes several times as long
 
 
 def row_products(left: Matrix, right: Matrix, i: Positions, j: Positions) -> Vector:
