@@ -44,6 +44,21 @@ def test_gaps_are_filled_far_better_than_by_means(table):
     assert rmse(filled, X, gaps) < 0.15 * rmse(SimpleImputer().fit_transform(table), X, gaps)
 
 
+@pytest.mark.parametrize("m", [2, 4, 10])
+def test_a_few_columns_are_filled_almost_as_if_their_covariance_were_known(m):
+    rng = np.random.default_rng(m)
+    root = rng.standard_normal((m, m)) * 0.85 ** np.arange(m)[:, None]  # directions that all matter, and no noise
+    covariance = root.T @ root
+    X = rng.standard_normal((800, m)) @ root
+    gaps = rng.random(X.shape) < 0.1
+    best = X.copy()
+    for i in np.flatnonzero(gaps.any(axis=1)):
+        known, open_ = np.flatnonzero(~gaps[i]), np.flatnonzero(gaps[i])
+        given_known = np.linalg.lstsq(covariance[np.ix_(known, known)], covariance[np.ix_(known, open_)])[0]
+        best[i, open_] = X[i, known] @ given_known
+    assert rmse(quick().fit_transform(np.where(gaps, np.nan, X)), X, gaps) < 1.1 * rmse(best, X, gaps)
+
+
 def test_new_rows_are_filled_from_the_fit():
     X, gaps = low_rank(n=120)
     table = np.where(gaps, np.nan, X)

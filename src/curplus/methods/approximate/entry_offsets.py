@@ -10,7 +10,7 @@ from ..._arrays import to_device
 from ..._typing import IndexVector, Vector
 from ...observation import Entries, Observation
 from .correction import Errors, on_host
-from .evidence import KEPT, Gain, best_gain
+from .evidence import Gain, best_gain
 from .offsets import Offsets, additive_model
 from .prediction import Prediction
 from .skeleton import RELIABLE
@@ -18,6 +18,7 @@ from .skeleton import RELIABLE
 __all__ = ["kept_above", "with_entry_offsets"]
 
 STEPS = 30  # to find the variances
+UNEXPECTED = 3.0  # standard errors that offsets must bring where rows and columns show none
 
 
 def with_entry_offsets(
@@ -31,7 +32,7 @@ def with_entry_offsets(
 ) -> tuple[Prediction, Errors, Gain]:
     """The prediction, its errors, and what offsets fitted to them bring (``gain``, where it is known before).
 
-    They are added if that is more than two standard errors; or more than zero, where the sampled rows and columns show
+    They are added if that is more than three standard errors; or more than zero, where the sampled rows and columns show
     that there are offsets (``reliability``). If ``has_constant``, the feature after the sampled columns is the
     constant.
     """
@@ -55,7 +56,7 @@ def with_entry_offsets(
 
 def kept_above(reliability: float) -> float:
     """How many standard errors offsets must bring: none where rows and columns show that there are some."""
-    return 0.0 if reliability > RELIABLE else KEPT
+    return 0.0 if reliability > RELIABLE else UNEXPECTED
 
 
 def _plus(prediction: Prediction, offsets: Offsets, with_constant: Observation | None) -> Prediction:

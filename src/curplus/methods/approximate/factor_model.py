@@ -109,7 +109,7 @@ def _minus(rows: FloatArray, centre: FloatArray) -> FloatArray:
 
 
 def _default_factors(shape: tuple[int, int]) -> int:
-    return max(1, min(MOST_FACTORS, shape[0] - 1, shape[1] // 3))
+    return max(1, min(MOST_FACTORS, shape[0] - 1, shape[1] - 1))
 
 
 def _enough_rows(table: Table, n_factors: int, rng: np.random.Generator) -> list[IndexVector]:
