@@ -1,6 +1,7 @@
 """Tables with gaps: CURImputer beside KNNImputer, IterativeImputer, SoftImpute and cmfrec, errors and times in one run.
 
 Run: python benchmarks/imputation.py genes --data DIR [--seeds 1] [--only NAME ...]
+     python benchmarks/imputation.py small [--seeds 1]
      python benchmarks/imputation.py large [--rows 100000] [--method cmfrec]
 
 cmfrec is left out where it is not installed; an environment of its own with cmfrec, scikit-learn, array-api-compat and
@@ -25,6 +26,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_wine
 from sklearn.experimental import enable_iterative_imputer  # noqa: F401
 from sklearn.impute import IterativeImputer, KNNImputer, SimpleImputer
 
@@ -117,6 +119,21 @@ def genes(folder: str, seeds: int, only: list[str]) -> None:
                     print(f"{name},{share},{seed},{method},{found[0]:.4f},{found[1]:.2f},{found[2]}", flush=True)
 
 
+def small(seeds: int) -> None:
+    """The tables that come with scikit-learn, each column in units of its standard deviation; means over the seeds."""
+    print("data,shape,share hidden,method,error,seconds")
+    for load in (load_iris, load_wine, load_diabetes, load_breast_cancer, load_digits):
+        X = load().data
+        X = X[:, np.std(X, axis=0) > 0]
+        X = (X - np.mean(X, axis=0)) / np.std(X, axis=0)
+        for share in (0.05, *SHARES):
+            found = [measure(X, share, seed) for seed in range(seeds)]
+            for method in found[0]:
+                error, seconds = np.mean([[each[method][0], each[method][1]] for each in found], axis=0)
+                name = load.__name__.removeprefix("load_")
+                print(f"{name},{X.shape[0]} x {X.shape[1]},{share},{method},{error:.3f},{seconds:.2f}", flush=True)
+
+
 def large(n_rows: int, method: str) -> None:
     """A table of rank 20 and noise, in single precision, half of it gaps; time, error and peak memory of one method."""
     rng = np.random.default_rng(0)
@@ -157,7 +174,7 @@ def _peak() -> int:
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["genes", "large"])
+    parser.add_argument("what", choices=["genes", "small", "large"])
     parser.add_argument("--data", default=os.environ.get("CURPLUS_DATA", "."))
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--only", nargs="+", default=[""], help="beginnings of names of data sets")
@@ -166,5 +183,7 @@ if __name__ == "__main__":
     options = parser.parse_args()
     if options.what == "genes":
         genes(options.data, options.seeds, options.only)
+    elif options.what == "small":
+        small(options.seeds)
     else:
         large(options.rows, options.method)
