@@ -32,7 +32,7 @@ def with_entry_offsets(
 ) -> tuple[Prediction, Errors, Gain]:
     """The prediction, its errors, and what offsets fitted to them bring (``gain``, where it is known before).
 
-    They are added if that is more than three standard errors; or more than zero, where the sampled rows and columns show
+    They are added if that is more than three standard errors; or than zero, where the sampled rows and columns show
     that there are offsets (``reliability``). If ``has_constant``, the feature after the sampled columns is the
     constant.
     """
