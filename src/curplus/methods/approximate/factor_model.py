@@ -34,7 +34,6 @@ MOST_CELLS = 50_000_000  # of these rows
 BLOCK = 2_000_000  # numbers in the small matrices of the rows of a block
 NEGLIGIBLE = 3e-4  # variance along a direction, in terms of the mean noise
 LEAST_NOISE = 1e-8  # of the variance of the table
-FIRST_NOISE = 0.05  # of the variance of a column, at least: a direction that is less than the noise comes slowly
 
 
 class Table(NamedTuple):
@@ -149,10 +148,9 @@ def _start(means: FloatArray, covariance: FloatArray, n_factors: int) -> FactorM
     values, vectors = np.linalg.eigh(covariance)
     values, vectors = values[::-1], vectors[:, ::-1]
     variances = np.maximum(np.diag(covariance), _least_noise(np.diag(covariance)))
-    least = FIRST_NOISE * variances
-    rest = max(float(np.sum(values[n_factors:])) / max(len(values) - n_factors, 1), float(np.mean(least)))
+    rest = max(float(np.sum(values[n_factors:])) / max(len(values) - n_factors, 1), 0.05 * float(np.mean(variances)))
     V = vectors[:, :n_factors] * np.sqrt(np.maximum(values[:n_factors] - rest, 0.01 * rest))
-    noise = np.maximum(variances - np.sum(V**2, axis=1), least)
+    noise = np.maximum(variances - np.sum(V**2, axis=1), 0.1 * variances)
     m, k = V.shape[0], V.shape[1] + 1
     return FactorModel(np.column_stack([V, means]), np.zeros((m, k * (k + 1) // 2)), noise)
 

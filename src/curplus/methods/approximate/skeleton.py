@@ -35,6 +35,8 @@ CONFIRMING, FIRST = 1000, 20  # entries that confirm an exact prediction, and of
 FEW_LINES, MOST_JUDGES = 20, 5000  # with fewer rows and columns, as many entries help to choose
 RELIABLE = 0.3  # share of the variance of means that is not chance, above which there are offsets
 MOST_COMPARED = 300  # rows and columns by which first guesses are compared
+ALONE = 1 - 1e-6  # leverage of a row, or column, that the others do not span
+MOST_ALONE = 0.25  # share of those, with which the rank can be what it seems
 
 
 class Skeleton(NamedTuple):
@@ -96,7 +98,7 @@ def ridge_skeleton(
     cross = cross_of(observation)
     svd = svd_of(cross.W)
     plain = _skeleton(zero_guess(cross), svd, 0.0)._replace(cross=cross)
-    if _ranks_agree(observation, cross, svd.s) or _is_exact(plain, observation, use):
+    if _ranks_agree(observation, cross, svd) or _is_exact(plain, observation, use):
         return plain._replace(is_exact=True)
     can_leave_out = max(observation.n_rows, observation.n_columns) > rank
     if not can_leave_out and (not len(use) or max(cross.W.shape) < 2):
@@ -194,15 +196,27 @@ def _skeleton(guess: FirstGuess, svd: Svd, ridge: float) -> Skeleton:
     )
 
 
-def _ranks_agree(observation: Observation, cross: Cross, s: FloatArray) -> bool:
-    """Whether rows, columns and their intersection have the same rank, below the number of either."""
+def _ranks_agree(observation: Observation, cross: Cross, svd: Svd) -> bool:
+    """Whether rows, columns and their intersection have the same rank, below the number of either.
+
+    Of rows drawn at random, the share of those that the others do not span is that of rows which nothing read so far
+    spans (Good 1953): if it is large, the rank is larger than they show.
+    """
     rounding = rounding_unit(observation.values)
-    rank = exact_rank(s, rounding)
+    rank = exact_rank(svd.s, rounding)
     if not 0 < rank < min(cross.W.shape) or any(
         _clearly_above(rank, gram) for gram in (cross.row_gram, cross.column_gram)
     ):
         return False
+    sides = ((observation.design.rows, svd.a), (observation.design.columns, svd.bt.T))
+    if any(word != "adaptive" and _share_alone(vectors[:, :rank]) > MOST_ALONE for word, vectors in sides):
+        return False
     return all(exact_rank(singular_values(x), rounding) == rank for x in (observation.columns, observation.rows.T))
+
+
+def _share_alone(vectors: FloatArray) -> float:
+    """Share of the rows, or columns, without which there would be a direction less; from singular vectors (d, r)."""
+    return float(np.mean(np.sum(vectors**2, axis=1) > ALONE))
 
 
 def _clearly_above(rank: int, gram: FloatArray) -> bool:
