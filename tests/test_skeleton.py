@@ -281,3 +281,16 @@ def test_first_guesses_that_not_all_can_be_judged_by_rows_and_columns_are_compar
     for seed in range(8):
         answer = curplus.approximate(curplus.acquire(M, budget=0.3, rng=seed))
         assert np.linalg.norm(M - answer.to_array()) < np.linalg.norm(M)
+
+
+def test_a_rank_that_many_single_rows_make_is_not_taken_for_that_of_the_matrix():
+    """Of 30 and 20 groups, 20 rows and 20 columns meet some once, and do not meet others."""
+    rng = np.random.default_rng(0)
+    M = np.kron(rng.choice([-1.0, 1.0], (30, 20)), np.ones((10, 10)))
+    for seed in range(5):
+        seen = curplus.observe(M, n_columns=20, n_rows=20, n_entries=0, rng=seed)
+        approx = curplus.approximate(seen, 5)
+        assert "exact" not in approx.report.verdict
+        assert np.linalg.norm(M - approx.to_array()) < np.linalg.norm(M)
+    seen = curplus.observe(M, n_columns=100, n_rows=150, n_entries=0, rng=0)
+    np.testing.assert_allclose(curplus.approximate(seen).to_array(), M, atol=1e-12)
