@@ -26,6 +26,7 @@ from ..._typing import FloatArray, IndexVector
 __all__ = ["FactorModel", "Table", "fit_factor_model"]
 
 MOST_FACTORS = 40
+FEW_COLUMNS = 10  # which may all have a factor
 PSEUDO_COUNT = 5.0  # values that say that the noise of a column is that of the others
 SWEEPS, STEADY = 30, 1e-2  # until the noise changes by less than this fraction, in the mean over columns
 LAST_SWEEPS = 2  # over more rows
@@ -109,7 +110,8 @@ def _minus(rows: FloatArray, centre: FloatArray) -> FloatArray:
 
 
 def _default_factors(shape: tuple[int, int]) -> int:
-    return max(1, min(MOST_FACTORS, shape[0] - 1, shape[1] - 1))
+    """Half of what there could be: more cost much and bring little, unless there are few columns."""
+    return max(1, min(MOST_FACTORS, shape[0] - 1, shape[1] - 1, max(shape[1] // 2, FEW_COLUMNS)))
 
 
 def _enough_rows(table: Table, n_factors: int, rng: np.random.Generator) -> list[IndexVector]:
