@@ -47,8 +47,9 @@ class CURImputer(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     n_components : int, optional
-        Rank of the approximation of the table without its mean row. By default half of the shorter side, or up to 10
-        if that is less, at most 40; directions that the known values do not support are shrunk to nothing.
+        Rank of the approximation of the table without its mean row. By default up to 10, or half of the shorter side up
+        to 30, or a third of it up to 40, whichever is most; directions that the known values do not support are shrunk
+        to nothing.
     missing_values : float, int, None, pandas.NA or "unstored", default nan
         What marks a gap. In a sparse matrix it must be said that what is not stored is a gap and not zero:
         ``missing_values="unstored"``; the filled table is then a dense array.

@@ -29,14 +29,12 @@ from .both_ways import (
     best_share,
     blended_answer,
     blended_facts,
-    is_met,
     judged_by,
-    root_mean_square,
     set_aside,
     share_of_few,
 )
 from .by_nystroem import by_nystroem, has_other_entries, is_nystroem
-from .evidence import KEPT, best_on, gain_over_zero, squared_errors
+from .evidence import KEPT, best_on, gain_over_zero, is_met, root_mean_square, squared_errors
 from .fill_lines import filled_lines
 from .finished import finished
 from .from_columns import from_all_columns, from_columns

@@ -7,7 +7,6 @@ choose between the two answers and their mean; where there are none, the number 
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +17,7 @@ from ...factorization import Fact, Factorization, FitReport
 from ...observation import Entries, Observation
 from ...observation.holdout import evidence_outside, split_entries
 from .assemble import mean_of, with_lines
-from .evidence import FEWEST, best_on, squared_errors
+from .evidence import FEWEST, best_on
 from .rank import RankChoice
 from .report import fitted_again, judgements
 from .start import Start
@@ -31,9 +30,7 @@ __all__ = [
     "blended",
     "blended_answer",
     "blended_facts",
-    "is_met",
     "judged_by",
-    "root_mean_square",
     "set_aside",
     "share_of_few",
 ]
@@ -44,7 +41,6 @@ HALF, TENTH = 0.5, 0.1  # of the entries are set aside, at most and at least
 LEAST, MOST = 20, 1500  # so many; with fewer nothing is chosen
 FEW_LINES = 4  # rows, or columns, which say less as such than in a mean; a single one says nothing
 TINY = np.finfo(float).tiny
-MET = 0.05  # of the spread of the entries: with errors so small, rows and columns say what there is to say
 
 
 class Trial(NamedTuple):
@@ -67,17 +63,6 @@ def share_of_few(observation: Observation) -> float:
     """How much of the answer shall come from scattered values where nothing can choose: all, half or none of it."""
     fewest = min(observation.n_rows, observation.n_columns)
     return 1.0 if fewest <= 1 else HALF if fewest <= FEW_LINES else 0.0
-
-
-def is_met(answer: Factorization, entries: Entries) -> bool:
-    """Whether an answer leaves little to gain at some entries."""
-    spread = float(np.std(to_numpy(entries.values)))
-    return root_mean_square(answer, entries) <= MET * spread
-
-
-def root_mean_square(answer: Factorization, entries: Entries) -> float:
-    """Root mean square error at some entries."""
-    return math.sqrt(float(np.mean(squared_errors(answer, entries))))
 
 
 def best_share(lines: Factorization, values: Factorization, entries: Entries, rank: int | None) -> float:

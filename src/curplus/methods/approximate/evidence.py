@@ -23,6 +23,8 @@ __all__ = [
     "best_gain",
     "best_on",
     "gain_over_zero",
+    "is_met",
+    "root_mean_square",
     "squared_errors",
     "standard_errors",
 ]
@@ -34,6 +36,7 @@ MANY = 15_000  # entries that were left out, with which those of fewer folds can
 UNDECIDED = 1.0  # standard errors, up to those that convince, on which more entries are asked
 KEPT = 2.0  # standard errors by which a change must predict better to be kept
 KEPT_OF_SEVERAL = 3.0  # where it is the best of several
+MET = 0.05  # of the spread of the entries: with errors so small, rows and columns say what there is to say
 TOLD = 1.0  # by which an answer must be better than zero to be told from it
 
 
@@ -97,6 +100,16 @@ def squared_errors(approximation: Factorization | None, entries: Entries) -> Vec
     """Squared errors at some entries, on the host; None is the zero matrix."""
     values = to_numpy(entries.values)
     return (values - (0.0 if approximation is None else to_numpy(approximation.entries(entries.i, entries.j)))) ** 2
+
+
+def root_mean_square(answer: Factorization, entries: Entries) -> float:
+    """Root mean square error at some entries."""
+    return math.sqrt(float(np.mean(squared_errors(answer, entries))))
+
+
+def is_met(answer: Factorization, entries: Entries, share: float = MET) -> bool:
+    """Whether an answer leaves little to gain at some entries: no more than a share of their spread."""
+    return root_mean_square(answer, entries) <= share * float(np.std(to_numpy(entries.values)))
 
 
 def gain_over_zero(approximation: Factorization, entries: Entries) -> float:

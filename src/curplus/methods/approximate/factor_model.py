@@ -25,8 +25,7 @@ from ..._typing import FloatArray, IndexVector
 
 __all__ = ["FactorModel", "Table", "fit_factor_model"]
 
-MOST_FACTORS = 40
-FEW_COLUMNS = 10  # which may all have a factor
+FEW_FACTORS, MANY_FACTORS, MOST_FACTORS = 10, 30, 40
 PSEUDO_COUNT = 5.0  # values that say that the noise of a column is that of the others
 SWEEPS, STEADY = 30, 1e-2  # until the noise changes by less than this fraction, in the mean over columns
 LAST_SWEEPS = 2  # over more rows
@@ -110,8 +109,10 @@ def _minus(rows: FloatArray, centre: FloatArray) -> FloatArray:
 
 
 def _default_factors(shape: tuple[int, int]) -> int:
-    """Half of what there could be: more cost much and bring little, unless there are few columns."""
-    return max(1, min(MOST_FACTORS, shape[0] - 1, shape[1] - 1, max(shape[1] // 2, FEW_COLUMNS)))
+    """A third of what there could be; of fewer columns half, of a few all, where that costs little."""
+    n, m = shape
+    wanted = max(m // 3, min(m // 2, MANY_FACTORS), FEW_FACTORS)
+    return max(1, min(wanted, MOST_FACTORS, n - 1, m - 1))
 
 
 def _enough_rows(table: Table, n_factors: int, rng: np.random.Generator) -> list[IndexVector]:

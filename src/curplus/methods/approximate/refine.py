@@ -16,7 +16,7 @@ from ...factorization import Factorization
 from ...observation import Observation
 from .als import alternate
 from .assemble import mean_of, with_lines
-from .evidence import FEWEST, KEPT, squared_errors, standard_errors
+from .evidence import FEWEST, KEPT, is_met, squared_errors, standard_errors
 from .from_values import MOST_FACTORS, affordable, by_factor_model
 from .known_table import known_table
 from .offsets import Offsets, offsets_of
@@ -29,6 +29,7 @@ __all__ = ["Refinement", "refined"]
 
 
 ALTERNATING, FACTORS, MEAN = "alternating least squares", "a factor model", "the mean with a factor model"
+NEAR = 0.15  # of the spread of the entries: with errors so small, a model of their noise brings nothing
 KEPT_MEAN = 1.0  # standard errors: the entries have no part in it, and a mean errs by less than the worse of two
 
 
@@ -57,8 +58,8 @@ def refined(
     """The refined approximation, or the start; which of them may be said before (``wanted``), and by which ``step``.
 
     Several ranks are tried: as many directions as the entries have values for, around zero, and fewer, around the
-    offsets. With sampled rows and columns and many values, so is a factor model of all of them, and its mean with the
-    start; and where one helps, rows and columns are put back as they were read. What is kept must predict entries
+    offsets. With sampled rows and columns and many noisy values, so is a factor model of all of them, and its mean with
+    the start; and where one helps, rows and columns are put back as they were read. What is kept must predict entries
     set aside better by two standard errors, the mean by one, and what was read and the rest together as well.
     """
     start = begin.approximation
@@ -117,12 +118,14 @@ def _candidates(
     start = begin.approximation
     predictive = min(supported, rank_for_entries(start, sample.entries.take(use)))
     offsets = offsets_of(start) if begin.offsets_to_refine_around else None
-    yield Step(ALTERNATING, supported), _alternated(start, supported, None, sample, use, check)
+    alternated = _alternated(start, supported, None, sample, use, check)
+    yield Step(ALTERNATING, supported), alternated
     for rank in sorted({predictive, supported // 2, supported // 4} - {0}):
         if rank < supported or offsets is not None:
             step = Step(ALTERNATING, rank, offsets is not None)
             yield step, _alternated(start, rank, offsets, sample, use, check)
-    if _has_lines(sample) and not has_both_ways(sample) and affordable(sample) and len(use) >= sum(sample.shape):
+    can_be_modelled = _has_lines(sample) and not has_both_ways(sample) and affordable(sample)
+    if can_be_modelled and len(use) >= sum(sample.shape) and not is_met(alternated, sample.entries.take(check), NEAR):
         model = _factor_model(start, sample, use)
         yield Step(FACTORS), model
         yield Step(MEAN), mean_of(model, start)
