@@ -107,6 +107,25 @@ def test_a_constant_column_is_filled_with_its_constant(table):
         assert filled[:, 3] == pytest.approx(7, abs=0.2)
 
 
+@pytest.mark.parametrize("kind", [np.asarray, scipy.sparse.csr_array])
+def test_rounding_does_not_make_a_constant_column_vary(kind):
+    moments = column_moments(kind(np.full((1000, 3), [0.1, -0.0235964589, 1e9 / 3])))
+    np.testing.assert_array_equal(moments.variances, 0)
+    np.testing.assert_array_equal(moments.means, [0.1, -0.0235964589, 1e9 / 3])
+
+
+def test_a_value_that_one_column_has_only_once_is_no_disaster():
+    """Hidden from the fit that tells the error, it leaves a constant column there."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((900, 6))
+    X[:, 5] = -0.0235964589
+    X[17, 5] = 42.0
+    X[rng.random(X.shape) < 0.5] = np.nan
+    X[17, 5] = 42.0
+    for seed in range(8):
+        assert np.abs(CURImputer(random_state=seed).fit_transform(X)).max() <= 42
+
+
 def test_a_scale_from_few_values_is_that_of_the_others():
     X, gaps = low_rank(n=200)
     gaps[2:, 4] = True

@@ -65,15 +65,20 @@ class ColumnScale(NamedTuple):
 
 
 def column_moments(table: Any) -> ColumnMoments:
-    """Counts, means and variances of the known values of a table with NaN at gaps; in double, block by block."""
+    """Counts, means and variances of the known values of a table with NaN at gaps; in double, block by block.
+
+    Values are summed up as differences from the first of their column: a constant column has no variance at all.
+    """
     n, m = table.shape
     if scipy.sparse.issparse(table):
         return _moments_of_stored(table)
-    counts, sums, squares = np.zeros(m), np.zeros(m), np.zeros(m)
+    first, counts, sums, squares = np.full(m, np.nan), np.zeros(m), np.zeros(m), np.zeros(m)
     for rows in blocks_of_rows((n, m)):
-        counts += np.count_nonzero(~np.isnan(table[rows]), axis=0)
-        sums += np.nansum(table[rows], axis=0, dtype=np.float64)
-    means = sums / np.maximum(counts, 1)
+        known = ~np.isnan(table[rows])
+        first = np.where(np.isnan(first), table[rows][np.argmax(known, axis=0), np.arange(m)], first)
+        counts += np.count_nonzero(known, axis=0)
+        sums += np.nansum(table[rows] - first, axis=0, dtype=np.float64)
+    means = np.where(counts > 0, first + sums / np.maximum(counts, 1), 0.0)
     for rows in blocks_of_rows((n, m)):
         squares += np.nansum((table[rows] - means) ** 2, axis=0, dtype=np.float64)
     return ColumnMoments(counts, means, squares / np.maximum(counts, 1))
@@ -81,9 +86,12 @@ def column_moments(table: Any) -> ColumnMoments:
 
 def _moments_of_stored(matrix: Any) -> ColumnMoments:
     _, j, values = known_cells(matrix)
-    counts = np.bincount(j, minlength=matrix.shape[1]).astype(np.float64)
-    means = np.bincount(j, values, minlength=len(counts)) / np.maximum(counts, 1)
-    squares = np.bincount(j, (values - means[j]) ** 2, minlength=len(counts))
+    m = matrix.shape[1]
+    counts = np.bincount(j, minlength=m).astype(np.float64)
+    first = np.zeros(m)
+    first[j[::-1]] = values[::-1]  # of several, the last that is put stays
+    means = first + np.bincount(j, values - first[j], minlength=m) / np.maximum(counts, 1)
+    squares = np.bincount(j, (values - means[j]) ** 2, minlength=m)
     return ColumnMoments(counts, means, squares / np.maximum(counts, 1))
 
 
