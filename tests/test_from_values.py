@@ -263,3 +263,30 @@ def test_entries_with_weights_are_fitted_without_a_warning(panel, rng):
     approx = curplus.approximate(seen)
     assert approx.report.fitted_again == 1500
     assert relative(approx, panel) < 0.3
+
+
+def filled_error(X, gaps, seed=0):
+    """Errors at the gaps of a table: of what is filled in, and of the additive model."""
+    table = np.where(gaps, np.nan, X)
+    seen = curplus.Observation.from_table(table)
+    (i, j), at = np.nonzero(~gaps), np.nonzero(gaps)
+    means = additive_model(Entries(X.shape, i, j, X[i, j], weights=np.ones(len(i)))).at(*at)
+    guesses = np.asarray(seen.fill(curplus.approximate(seen, rng=seed)))[at], means
+    return [float(np.sqrt(np.mean((X[at] - guess) ** 2))) for guess in guesses]
+
+
+@pytest.mark.parametrize("shape", [(300, 40), (40, 300)])
+@pytest.mark.parametrize("seed", range(2))
+def test_a_table_of_outliers_is_not_filled_with_larger_ones(shape, seed):
+    rng = np.random.default_rng(seed)
+    error, means = filled_error(rng.standard_cauchy(shape), rng.random(shape) < 0.1)
+    assert error < 1.05 * means
+
+
+def test_the_only_value_of_a_column_is_not_set_aside():
+    rng = np.random.default_rng(0)
+    X = 100 * rng.standard_normal(20) + rng.standard_normal((5, 20))
+    gaps = rng.random(X.shape) < 0.5
+    gaps[rng.integers(5, size=20), np.arange(20)] = False
+    error, means = filled_error(X, gaps)
+    assert error < 1.2 * means

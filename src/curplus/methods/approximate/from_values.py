@@ -33,6 +33,9 @@ MOST_CELLS, LONGEST_SHORT_SIDE = 50_000_000, 2000  # of a table for which a fact
 FEWEST_FACTORS, MOST_FACTORS = 10, 20  # where not more are asked for
 BLOCK = 2_000_000  # numbers in the equations of the rows that are solved at a time
 HIDDEN, MOST_HIDDEN, MOST_ROWS = 0.1, 1500, 300  # share of the known values that is set aside, of so many rows
+FEWEST_ASIDE, MOST_COMPARED = 10, 5_000_000  # values set aside, and cells of a table, for which both are fitted
+CLEARLY = 1.0  # standard errors by which a model of a table must be better than offsets
+FEWEST_OF_A_LINE = 3  # known values of a row or column, of which one can be set aside
 WHY = "as many directions as the values support"
 
 
@@ -60,24 +63,50 @@ def from_values(
         starts.append(by_factor_model(known_table(sample, use), sample, rank))
     if not starts or not (way.model == FACTORS or sample.n_rows or sample.n_columns):
         starts.append(_by_shrinking(measurements(sample, use).entries, sample, rank, offsets, way.n_thresholds))
-    if len(starts) > 1:  # the mean of two models errs less than either where they err in different places
-        mean = mean_of(*(start.approximation for start in starts))
-        starts.append(starts[-1]._replace(approximation=mean, way=starts[-1].way._replace(model=MEAN)))
-    starts = [start for start in starts if start.way.model == way.model] or starts
-    best = starts[best_on(sample.entries.take(check), [start.approximation for start in starts])]
+    best = _best_of(starts, sample.entries.take(check), model=way.model)
     return best._replace(approximation=best.approximation.truncate(best.rank.rank))
 
 
+def _best_of(starts: list[Start], aside: Entries, *, model: str = "", by: float = 0.0) -> Start:
+    """The best on entries set aside of some models and the mean of two, or the ``model`` that was chosen before.
+
+    Another than the first must be better ``by`` so many standard errors.
+    """
+    if len(starts) > 1:  # the mean of two models errs less than either where they err in different places
+        mean = mean_of(*(start.approximation for start in starts[-2:]))
+        starts = [*starts, starts[-1]._replace(approximation=mean, way=starts[-1].way._replace(model=MEAN))]
+    starts = [start for start in starts if start.way.model == model] or starts
+    return starts[best_on(aside, [start.approximation for start in starts], by=by)]
+
+
 def from_table(sample: Observation, rank: int | None, offsets: str | bool) -> Start:
-    """All rows or all columns with gaps: a model of their known values, without some that are set aside."""
+    """All rows or all columns with gaps: the better of two models of their known values, on some that are set aside.
+
+    Of few values none can be set aside to choose, and offsets with shrunken singular values are safe; of very many, a
+    factor model is what can be afforded.
+    """
     table = known_table(sample, np.arange(sample.n_entries))
     aside = _set_aside(table, np.random.default_rng(0))
     rest = _without(table, aside.entries)
-    if offsets is False:
-        start = _by_shrinking(_known_entries(rest), sample, rank, offsets)
-    else:
-        start = by_factor_model(rest, sample, rank)
-    return start._replace(aside=aside, approximation=start.approximation.truncate(start.rank.rank))
+    starts = _models_of(rest, sample, rank, offsets, can_choose=len(aside.entries) >= FEWEST_ASIDE)
+    best = _best_of(starts, aside.entries, by=CLEARLY)
+    return best._replace(aside=aside, approximation=best.approximation.truncate(best.rank.rank))
+
+
+def _models_of(
+    table: Table, sample: Observation, rank: int | None, offsets: str | bool, *, can_choose: bool
+) -> list[Start]:
+    """What a table can be taken for, the safest first: offsets, with shrunken singular values, or factors."""
+    is_large = math.prod(table.shape) > MOST_COMPARED
+    starts = []
+    if not is_large or offsets is False:
+        known = _known_entries(table)
+        starts = [
+            _by_shrinking(known, sample, rank, offsets, count) for count in ((0, None) if can_choose else (None,))
+        ]
+    if offsets is not False and (is_large or can_choose):
+        starts.append(by_factor_model(table, sample, rank))
+    return starts
 
 
 def _set_aside(table: Table, rng: np.random.Generator) -> Aside:
@@ -85,10 +114,11 @@ def _set_aside(table: Table, rng: np.random.Generator) -> Aside:
     n, m = table.shape
     chosen = np.sort(rng.choice(n, min(n, MOST_ROWS), replace=False))
     known = _known_entries(Table((len(chosen), m), lambda rows: table.rows(chosen[rows])))
-    order = rng.permutation(len(known))
-    hidden, others = np.split(order, [min(int(HIDDEN * len(order)), MOST_HIDDEN)])
+    in_row, in_column = np.bincount(known.i, minlength=len(chosen)), np.bincount(known.j, minlength=m)
+    can_be_hidden = np.minimum(in_row[known.i], in_column[known.j]) >= FEWEST_OF_A_LINE
+    hidden = rng.permutation(np.flatnonzero(can_be_hidden))[: min(int(HIDDEN * len(known)), MOST_HIDDEN)]
     some = known.take(np.sort(hidden))
-    means = additive_model(known.take(np.sort(others))).at(some.i, some.j)
+    means = additive_model(known.take(np.delete(np.arange(len(known)), hidden))).at(some.i, some.j)
     return Aside(Entries((n, m), chosen[some.i], some.j, some.values), means)
 
 
