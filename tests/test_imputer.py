@@ -104,7 +104,8 @@ def test_a_constant_column_is_filled_with_its_constant(table):
     table[:, 3] = np.where(np.isnan(table[:, 3]), np.nan, 7.0)
     for standardize in (True, "auto"):
         filled = quick(standardize=standardize).fit_transform(table)
-        assert filled[:, 3] == pytest.approx(7, abs=0.2)
+        np.testing.assert_array_equal(filled[:, 3], 7)
+    assert quick(max_value=5).fit(table).transform(np.full((1, 12), np.nan))[0, 3] == 5
 
 
 @pytest.mark.parametrize("kind", [np.asarray, scipy.sparse.csr_array])

@@ -16,7 +16,7 @@ from ..exceptions import InvalidArgumentError
 from ._engine import Start, fit_table
 from ._errors import measured, without_hidden
 from ._intervals import CellIntervals, hidden_scores
-from ._scaling import column_moments
+from ._scaling import ColumnMoments, column_moments
 from ._tables import (
     UNSTORED,
     blocks_of_rows,
@@ -32,6 +32,7 @@ from ._tables import (
 
 __all__ = ["CURImputer"]
 
+SURELY_CONSTANT = 20  # known values of a column, with which it is
 MOST_CELLS = 4_000_000  # of a part of the table that tells the error; more rows would take longer and say the same
 
 
@@ -263,7 +264,14 @@ class CURImputer(TransformerMixin, BaseEstimator):
         self.n_components_ = self.approximation_.rank
         self.shift_, self.scale_ = np.zeros(table.shape[1]), np.ones(table.shape[1])
         self.shift_[self._is_kept], self.scale_[self._is_kept] = self._units
+        self._hold_constant(column_moments(kept))
         return table
+
+    def _hold_constant(self, moments: ColumnMoments) -> None:
+        """Columns of which many values are known, all the same, are filled with that value."""
+        constant = (moments.variances == 0) & (moments.counts >= SURELY_CONSTANT)
+        where = np.flatnonzero(self._is_kept)[constant]
+        self._limits[:, where] = np.clip(moments.means[constant], *self._limits[:, where])
 
     def _measure(self, table: Any, rank: int | None, rng: np.random.Generator) -> Start | None:
         """Hide values from a fit, and set the errors at them; returns where the fit to all values may start."""
