@@ -82,8 +82,8 @@ def _best_of(starts: list[Start], aside: Entries, *, model: str = "", by: float 
 def from_table(sample: Observation, rank: int | None, offsets: str | bool) -> Start:
     """All rows or all columns with gaps: the best of three models of their known values, on some that are set aside.
 
-    Where values are large by chance, offsets alone are safe, so another model must be clearly better. Of few values none
-    can be set aside to choose; of very many, a factor model is what can be afforded.
+    Where values are large by chance, offsets alone are safe, so another model must be clearly better. Of few values
+    none can be set aside to choose; of very many, a factor model is what can be afforded.
     """
     table = known_table(sample, np.arange(sample.n_entries))
     aside = _set_aside(table, np.random.default_rng(0))
