@@ -153,7 +153,8 @@ def by_factor_model(table: Table, sample: Observation, rank: int | None) -> Star
     part = Table((n, len(known)), lambda rows: table.rows(rows)[:, known])
     if not len(known):
         return Start(leading_part(np.zeros((n, 1)), np.zeros((m, 1)), 1), _rank(sample, rank), way=Way(FACTORS))
-    wanted = min(max(_most_factors(sample), rank or 0), max(1, min(n, len(known)) - 1))
+    most = max(1, min(n - 1, len(known) - 1, max(len(known) // 3, FEWEST_FACTORS)))
+    wanted = min(max(_most_factors(sample), rank or 0), most)
     model = fit_factor_model(part, wanted, np.random.default_rng(0))
     scores = np.column_stack([model.scores_of(part), np.ones(n)])
     loadings = np.tile(model.loadings.mean(axis=0), (m, 1))  # of a column of which nothing is known
