@@ -411,3 +411,12 @@ def test_counts_may_be_left_out_only_where_they_follow():
         acquire(M, n_columns=4, n_entries=0)
     with pytest.raises(InvalidArgumentError, match="n_entries and a budget are missing"):
         acquire(M, n_columns=4, n_rows=4)
+
+
+def test_a_symmetric_matrix_of_which_all_columns_are_known_leaves_nothing_but_rounding():
+    rng = np.random.default_rng(371)
+    F = rng.standard_normal((12, int(rng.integers(1, 13))))
+    M = F @ F.T * 10.0 ** rng.integers(-3, 10)
+    seen = curplus.observe(M, n_columns=int(rng.integers(1, 13)), n_rows=12, n_entries=int(rng.integers(0, 3)), rng=371)
+    approx = approximate(seen.extend(Observation(shape=M.shape, symmetry="symmetric")))
+    assert np.linalg.norm(approx.to_array() - M) <= np.linalg.norm(M)

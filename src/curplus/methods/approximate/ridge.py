@@ -82,7 +82,8 @@ def _side(guess: FirstGuess, cross: Cross, svd: Svd) -> _Side:
     squares = np.ones(len(plain)) if guess.weights is None else guess.weights.rows**2
     total = float(np.trace(plain))
     left_out = LeftOut(svd, gram, guess.own_rows)
-    unit = total / float(squares @ np.diag(plain))
+    weighted = float(squares @ np.diag(plain))  # where all columns were read, nothing but rounding, of either sign
+    unit = total / weighted if weighted > 0 else 1.0
     return _Side(left_out, len(plain), total, stands_for, squares[left_out.chosen], unit)
 
 
