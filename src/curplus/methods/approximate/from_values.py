@@ -68,7 +68,7 @@ def from_values(
 
 
 def _best_of(starts: list[Start], aside: Entries, *, model: str = "", by: float = 0.0) -> Start:
-    """The best on entries set aside of some models and the mean of two, or the ``model`` that was chosen before.
+    """The best on entries set aside of some models and the mean of the last two, or the ``model`` chosen before.
 
     Another than the first must be better ``by`` so many standard errors.
     """
