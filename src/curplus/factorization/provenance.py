@@ -105,9 +105,13 @@ def _record(value: Any) -> Any:
         return int(value)
     if isinstance(value, Real):
         return float(value)
-    if isinstance(value, (tuple, list)):
+    if hasattr(value, "_asdict"):
+        parts = value._asdict()
+    elif isinstance(value, (tuple, list)):
         return [_record(item) for item in value]
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        parts = {f.name: _record(getattr(value, f.name)) for f in dataclasses.fields(value) if f.compare}
-        return {"name": type(value).__name__, "fields": parts}
-    raise TypeError(f"{type(value).__name__} is no plain data")
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        kept = (f.name for f in dataclasses.fields(value) if f.metadata.get("saved", True))
+        parts = {name: getattr(value, name) for name in kept}
+    else:
+        raise TypeError(f"{type(value).__name__} is no plain data")
+    return {"name": type(value).__name__, "fields": {name: _record(part) for name, part in parts.items()}}

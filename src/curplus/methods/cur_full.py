@@ -51,7 +51,7 @@ class CURFull:
     """The method :func:`curplus.cur_full`, with its options. The source is not saved with an approximation."""
 
     rank: int | None = None
-    source: Any = field(default=None, repr=False, compare=False)
+    source: Any = field(default=None, repr=False, compare=False, metadata={"saved": False})
     sees_whole_matrix: ClassVar[bool] = True
 
     def fit(self, observation: Observation, *, rng: RandomState = 0, bases: Bases | None = None) -> Factorization:
