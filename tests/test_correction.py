@@ -7,7 +7,7 @@ import curplus
 from curplus.methods.approximate.correction import CORRECTION_RIDGES, corrected, errors_at, normal_sums
 from curplus.methods.approximate.cross import cross_of
 from curplus.methods.approximate.entry_offsets import with_entry_offsets
-from curplus.methods.approximate.evidence import best_gain
+from curplus.methods.approximate.evidence import best_gain, left_out_in_turn
 from curplus.methods.approximate.prediction import Prediction
 from curplus.observation import Entries
 
@@ -126,13 +126,33 @@ def test_entries_are_left_out_in_turn_until_many_leave_no_doubt(rng, number, sha
     """A change that explains a share of the error, or nothing."""
     place = rng.permutation(10**6)[:number]
     error = Entries((1000, 1000), place // 1000, place % 1000, rng.standard_normal(number))
-    asked = []
+    asked, parts = [], left_out_in_turn(error)
 
-    def fit(out, at):
-        asked.append(out)
+    def fit(fold, at):
+        asked.append(parts[fold])
+        np.testing.assert_array_equal(at.values, error.values[parts[fold]])
         return [share * at.values + 0.01 * rng.standard_normal(len(at))]
 
     gain = best_gain(error, error.take(place[:0]), fit)
     assert len(asked) == folds
     assert len(np.unique(np.concatenate(asked))) == sum(map(len, asked))
     assert (gain.standard_errors > 6) == (share == 1)
+
+
+def test_entries_of_one_place_are_left_out_together(rng):
+    i, j = np.repeat(rng.integers(30, size=(2, 200)), 3, axis=1)
+    parts = left_out_in_turn(Entries((30, 30), i, j, rng.standard_normal(600)))
+    np.testing.assert_array_equal(np.sort(np.concatenate(parts)), np.arange(600))
+    places = [set((30 * i + j)[out].tolist()) for out in parts]
+    assert sum(map(len, places)) == len(set.union(*places))
+    one = Entries((30, 30), np.zeros(200, dtype=int), np.zeros(200, dtype=int), rng.standard_normal(200))
+    assert all(map(len, left_out_in_turn(one)))  # none without entries
+
+
+def test_parts_of_the_equations_add_up(rng):
+    left, right = rng.standard_normal((50, 4)), rng.standard_normal((40, 3))
+    i, j = rng.integers(50, size=300), rng.integers(40, size=300)
+    error = Entries((50, 40), i, j, rng.standard_normal(300), weights=rng.uniform(0.5, 2.0, 300))
+    whole, *parts = (normal_sums(left, right, error.take(out)) for out in (np.arange(300), *left_out_in_turn(error)))
+    for k, part in enumerate(whole):
+        np.testing.assert_allclose(sum(x[k] for x in parts), part, rtol=1e-12, atol=1e-15)

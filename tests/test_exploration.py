@@ -43,13 +43,31 @@ def test_narrow_kernels_are_not_worse_than_by_uniform_samples(width):
     assert auto < 1.05 * uniform
 
 
-def test_a_hidden_block_is_named_by_entries():
-    rng = np.random.default_rng(0)
+def noisy_rows(seed):
+    """Rank 5, but for a tenth of the rows: noise that is five times as large."""
+    rng = np.random.default_rng(seed)
+    M = rng.standard_normal((300, 5)) @ rng.standard_normal((5, 200))
+    M[rng.choice(300, 30, replace=False)] = 5 * rng.standard_normal((30, 200))
+    return M
+
+
+def test_rows_of_noise_do_not_take_the_places_of_others():
+    counts = {"n_columns": 15, "n_rows": 15, "n_entries": 500}
+    auto, uniform = (
+        np.mean([error(noisy_rows(seed), 5, **counts, strategy=strategy, rng=seed) for seed in range(12)])
+        for strategy in ("auto", "uniform")
+    )
+    assert auto < 1.06 * uniform
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_hidden_block_is_named_by_entries(seed):
+    rng = np.random.default_rng(seed)
     M = rng.standard_normal((600, 3)) @ rng.standard_normal((3, 450)) + 0.1 * rng.standard_normal((600, 450))
     rows, columns = rng.choice(600, 8, replace=False), rng.choice(450, 8, replace=False)
     block = np.outer(rng.standard_normal(8), rng.standard_normal(8))
     M[np.ix_(rows, columns)] += block * np.sqrt(np.sum(M**2) / 9 / np.sum(block**2))
-    seen = acquire(M, n_columns=30, n_rows=30, n_entries=40_000, rng=0)
+    seen = acquire(M, n_columns=30, n_rows=30, n_entries=40_000, rng=seed)
     assert np.isin(seen.row_index, rows).any()
     assert np.isin(seen.column_index, columns).any()
 

@@ -21,6 +21,7 @@ __all__ = ["Adaptive", "are_untouched"]
 POWER = 3  # of expected squares, in draws by size
 UNTOUCHED = 0.01  # a candidate with less than this share of the mean squares in the sample is untouched
 FEWEST_ENTRIES = 10  # from which a mean square is taken
+ALIKE = 0.2  # share by which candidates may differ in what they explain, and chance decides between them
 SURPRISE = 0.2  # share of the square of one entry that counts for its candidate: single entries exaggerate
 
 
@@ -40,9 +41,10 @@ class Adaptive:
     is drawn by its expected squares      half             none
     ====================================  ===============  ===============
 
-    A draw has chances in proportion to the third power of the squares: it almost follows the order of size where sizes
-    are very unequal, and is almost uniform where they are not. A draw by expected squares must bring something new as
-    long as there is such a candidate, and fills the round when those taken span all that is known.
+    Of candidates that explain about as much, within a fifth, chance takes one: the best of many that are alike is best
+    by its noise. A draw has chances in proportion to the third power of the squares: it almost follows the order of
+    size where sizes are very unequal, and is almost uniform where they are not. A draw by expected squares must bring
+    something new as long as there is such a candidate, and fills the round when those taken span all that is known.
 
     **What has not been met.** A candidate that is zero in all that was read cannot be judged by that. Half of the
     entries are therefore read before the choice begins. The mean square of those that lie in such candidates, and of
@@ -181,13 +183,23 @@ def _picks(
     Of an odd number, the kind that comes first has one more.
     """
     by_residual = _drawn_by_residual(residual, candidates, surprise, rng)
+    explaining = _explaining(residual, rng)
     n_explaining = (count + explaining_first) // 2
     picks = []
     for t in range(count):
         before = residual.residual_norms
-        picked = residual.pick(1, (lambda: residual.explained(ridge=0.1)) if t < n_explaining else by_residual)
+        picked = residual.pick(1, explaining if t < n_explaining else by_residual)
         picks += [(j, float(before[j]) + float(surprise[j])) for j in picked]
     return picks
+
+
+def _explaining(residual: ResidualColumns, rng: np.random.Generator) -> Callable[[], Vector]:
+    """Scores of those that explain most of the residuals; of those that explain about as much, chance takes one.
+
+    The very best of many that are alike is so by its noise, which then is larger in the sample than elsewhere.
+    """
+    chance = 1 - ALIKE * rng.random(residual.residual_norms.shape[0])
+    return lambda: residual.explained(ridge=0.1) * to_device(chance, residual.residual_norms)
 
 
 def _drawn_by_residual(
@@ -217,7 +229,7 @@ def _drawn_by_size(
 ) -> IndexVector:
     """The round, filled by draws by expected squares: of untouched candidates, of those that bring something new."""
     power = POWER if candidates.wanted_more else 1
-    squares = candidates.worth(expected.squares)
+    squares = candidates.worth(expected.squares + expected.surprise)
     keys = gumbel_keys((squares / (np.max(squares, initial=0.0) or 1.0)) ** power, rng)
     others = candidates.available_except(chosen)
     first = _leading(others, keys, count - len(chosen))

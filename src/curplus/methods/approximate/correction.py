@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from functools import cache
+from functools import cache, reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +21,7 @@ from ...factorization.basis import leading_coefficients
 from ...observation import Entries, Observation
 from ...solvers.equations import entry_equations
 from .cross import Cross
-from .evidence import FEWEST, KEPT_OF_SEVERAL, Gain, best_gain
+from .evidence import FEWEST, KEPT_OF_SEVERAL, Gain, best_gain, left_out_in_turn
 from .offsets import Offsets
 from .prediction import Prediction
 
@@ -97,12 +97,12 @@ def corrected(
     if largest(error.values) <= ROUNDING * observation.magnitude:
         return prediction, Gain(0, 0.0)
     error, aside, left, right = _compact(errors, columns, mixing, rows, other)
-    whole = cache(lambda: normal_sums(left, right, error))
+    parts = cache(lambda: [normal_sums(left, right, error.take(out)) for out in left_out_in_turn(error)])
+    whole = cache(lambda: reduce(NormalSums.plus, parts()))
     cores = cache(lambda: whole().cores())
 
-    def predicted(out: IndexVector, at: Entries) -> list[Vector]:
-        changes = whole().minus(normal_sums(left, right, error.take(out))).cores() if len(out) else cores()
-        return _cores_at(left, right, changes, at)
+    def predicted(fold: int | None, at: Entries) -> list[Vector]:
+        return _cores_at(left, right, cores() if fold is None else whole().minus(parts()[fold]).cores(), at)
 
     gain = gain or best_gain(error, aside, predicted)
     if not gain.standard_errors > KEPT_OF_SEVERAL:
@@ -138,6 +138,10 @@ class NormalSums(NamedTuple):
     gram: FloatArray  # (r1, r2, r1, r2)
     slope: FloatArray  # (r1, r2)
     weight: float  # of the entries, relative to the number of all positions; about the mean of the eigenvalues
+
+    def plus(self, other: NormalSums) -> NormalSums:
+        """Those of both."""
+        return NormalSums(self.gram + other.gram, self.slope + other.slope, self.weight + other.weight)
 
     def minus(self, other: NormalSums) -> NormalSums:
         """Those of the entries that are not among the others."""

@@ -7,10 +7,10 @@ from functools import cache
 import numpy as np
 
 from ..._arrays import to_device
-from ..._typing import IndexVector, Vector
+from ..._typing import Vector
 from ...observation import Entries, Observation
 from .correction import Errors, on_host
-from .evidence import Gain, best_gain
+from .evidence import Gain, best_gain, left_out_in_turn
 from .offsets import Offsets, additive_model
 from .prediction import Prediction
 from .skeleton import RELIABLE
@@ -39,9 +39,11 @@ def with_entry_offsets(
     fit, aside = (on_host(part) for part in errors)
     whole = cache(lambda: additive_model(fit, STEPS))
 
-    def predicted(out: IndexVector, at: Entries) -> list[Vector]:
-        kept = np.delete(np.arange(len(fit)), out)
-        return [(additive_model(fit.take(kept), STEPS) if len(out) else whole()).at(at.i, at.j)]
+    def without(fold: int) -> Entries:
+        return fit.take(np.delete(np.arange(len(fit)), left_out_in_turn(fit)[fold]))
+
+    def predicted(fold: int | None, at: Entries) -> list[Vector]:
+        return [(whole() if fold is None else additive_model(without(fold), STEPS)).at(at.i, at.j)]
 
     gain = gain or best_gain(fit, aside, predicted)
     if not gain.standard_errors > kept_above(reliability):

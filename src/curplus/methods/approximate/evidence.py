@@ -24,6 +24,7 @@ __all__ = [
     "best_on",
     "gain_over_zero",
     "is_met",
+    "left_out_in_turn",
     "root_mean_square",
     "squared_errors",
     "standard_errors",
@@ -47,8 +48,14 @@ class Gain(NamedTuple):
     standard_errors: float  # by which entries are predicted better; nan where there are too few to say
 
 
-def best_gain(error: Entries, aside: Entries, fit: Callable[[IndexVector, Entries], Sequence[Vector]]) -> Gain:
-    """The best of the changes that ``fit(out, at)`` predicts at entries, by entries they were not fitted to.
+def left_out_in_turn(error: Entries) -> list[IndexVector]:
+    """The records of each fold that :func:`best_gain` leaves out."""
+    fold = dealt(error.flat_index, FOLDS, np.random.default_rng(0))
+    return [np.flatnonzero(fold == k) for k in np.unique(fold)]
+
+
+def best_gain(error: Entries, aside: Entries, fit: Callable[[int | None, Entries], Sequence[Vector]]) -> Gain:
+    """The best of the changes that ``fit(fold, at)`` predicts at entries, by entries they were not fitted to.
 
     Parameters
     ----------
@@ -58,21 +65,19 @@ def best_gain(error: Entries, aside: Entries, fit: Callable[[IndexVector, Entrie
         And at entries set aside. Where they are few, or undecided, the entries of ``error`` are left out in turn, a
         fifth at a time; many of them only until they leave no doubt.
     fit : callable
-        Fits to ``error`` without its records ``out``, returns what each change predicts at other entries, on the host.
+        Fits to ``error`` without a fold of it (by number, or None), returns what each change predicts at other entries.
     """
     if max(len(error), len(aside)) < FEWEST:
         return Gain(0, math.nan)
     if len(aside) >= ENOUGH:
-        gain = _gain(aside, [to_numpy(change) for change in fit(np.empty(0, dtype=np.int64), aside)])
+        gain = _gain(aside, [to_numpy(change) for change in fit(None, aside)])
         if not UNDECIDED < gain.standard_errors <= KEPT_OF_SEVERAL:
             return gain
-    fold = dealt(error.flat_index, FOLDS, np.random.default_rng(0))
-    asked: list[IndexVector] = []
+    folds = left_out_in_turn(error)
     parts: list[list[FloatArray]] = []
-    for k in range(FOLDS):
-        asked.append(np.flatnonzero(fold == k))
-        parts.append([to_numpy(change) for change in fit(asked[k], error.take(asked[k]))])
-        some = np.concatenate(asked)
+    for k, out in enumerate(folds):
+        parts.append([to_numpy(change) for change in fit(k, error.take(out))])
+        some = np.concatenate(folds[: k + 1])
         gain = _gain(error.take(some), [np.concatenate(change) for change in zip(*parts, strict=True)])
         if len(some) >= MANY and abs(gain.standard_errors) > 2 * KEPT_OF_SEVERAL:
             break
