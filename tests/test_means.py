@@ -11,7 +11,7 @@ import curplus
 from curplus.acquisition import ProductLeverage
 from curplus.evaluation.cross_fit import cross_fit
 from curplus.evaluation.row_effects import Variances, row_effects
-from curplus.evaluation.row_sums import known_part, sample_rows
+from curplus.evaluation.row_sums import _expected_square, known_part, sample_rows, with_steering
 from curplus.exceptions import InvalidArgumentError
 from curplus.factorization import Provenance
 from curplus.observation import SamplingDesign
@@ -43,10 +43,12 @@ def some():
     return M, seen, means_of(seen)
 
 
-def test_the_estimate_of_a_row_is_what_a_dense_computation_says():
+@pytest.mark.parametrize("with_those_that_chose", [False, True])
+def test_the_estimate_of_a_row_is_what_a_dense_computation_says(with_those_that_chose):
     M = matrix(40, 30)
     seen = curplus.acquire(M, n_columns=3, n_rows=2, n_entries=500, rng=0)
-    found = cross_fit(curplus.approximate(seen, 2), seen)
+    found = cross_fit(curplus.approximate(seen, 2), seen, with_steering=with_those_that_chose)
+    assert (len(found.steering) > 0) == with_those_that_chose
     rest = 30 - known_part(seen).n_values
     rows = sample_rows(found, rest)
     free = np.ones(M.shape, dtype=bool)
@@ -56,11 +58,12 @@ def test_the_estimate_of_a_row_is_what_a_dense_computation_says():
         mine = outside[seen.i[outside] == i]
         sums = []
         for k, fit in enumerate(found.fits):
-            held, fitted = mine[found.fold[mine] == k], mine[found.fold[mine] != k]
+            is_held = (found.fold[mine] == k) & ~seen.steering[mine]  # what helped to choose is known, and no more
+            held, fitted = mine[is_held], mine[~is_held]
             filled = np.where(np.isin(np.arange(30), seen.j[fitted]), M[i], fit.to_array()[i])
             error = np.mean(M[i, seen.j[held]] - fit.to_array()[i, seen.j[held]]) if len(held) else 0.0
             sums.append(len(held) * (filled[free[i]].sum() + (free[i].sum() - len(fitted)) * error))
-        n_held = np.count_nonzero(found.fold[mine] >= 0)  # the others helped to choose, and only count as known
+        n_held = np.count_nonzero(~seen.steering[mine])
         assert rows.n_entries[i] == n_held
         if n_held:
             assert rows.mean[i] == pytest.approx(sum(sums) / n_held / free[i].sum())
@@ -264,6 +267,54 @@ def test_entries_that_took_part_in_choosing_are_no_evidence():
     steering[:100] = True
     object.__setattr__(seen, "evidence", ~steering)
     assert not np.isin(cross_fit(curplus.approximate(seen, 2), seen).counted, np.flatnonzero(steering)).any()
+
+
+def mean_width(means):
+    return np.mean((means.high - means.low)[~means.is_exact])
+
+
+def test_entries_that_took_part_in_choosing_count_as_far_as_the_others_are_like_them():
+    """Those of acquire are, and make intervals as narrow as if all of them were evidence; large ones are not."""
+    M = matrix(80, 60)
+    seen = curplus.acquire(M, n_columns=4, n_rows=4, n_entries=1600, rng=0)
+    approx = curplus.approximate(seen, 2)
+    alone = seen.subset(entries=seen.evidence, design=seen.design)
+    usual = mean_width(curplus.estimate_means(approx, seen))
+    assert usual < 0.85 * mean_width(curplus.estimate_means(approx.provenance.method.fit(alone), alone))
+    wrong = np.array(seen.values)
+    wrong[~seen.evidence] += 3.0
+    biased = replace(seen, values=wrong, noise="unknown", gaps=False)
+    found = cross_fit(curplus.approximate(biased, 2), biased, with_steering=True)
+    rest = 60 - known_part(biased).n_values
+    rows = sample_rows(found, rest)
+    both = with_steering(rows, found, rest)
+    some = (rest > 0) & np.isfinite(rows.factor)
+    assert np.mean(both.factor[some] / rows.factor[some]) > 0.8
+    assert np.sqrt(np.mean((both.mean - rows.mean)[some] ** 2)) < 0.3  # of 3
+
+
+def test_the_total_is_that_of_the_evidence_alone():
+    """A common bias of all rows, too small to be seen in them, would spoil it."""
+    M = matrix(60, 50)
+    seen = curplus.acquire(M, n_columns=4, n_rows=4, n_entries=1200, rng=0)
+    approx = curplus.approximate(seen, 2)
+    found = cross_fit(approx, seen, with_steering=True)
+    known = known_part(seen)
+    rest = 50 - known.n_values
+    rows = sample_rows(found, rest)
+    assert np.isfinite(rows.mean[rest > 0]).all()
+    total = np.sum(known.total) + np.nansum(rest * rows.mean)
+    assert curplus.estimate_means(approx, seen).total == pytest.approx(total)
+
+
+@pytest.mark.parametrize("estimate", [-3.0, -0.1, 0.0, 0.2, 5.0])
+@pytest.mark.parametrize("likely", [1e-3, 0.1, 10.0])
+def test_what_is_expected_of_a_square_is_what_integrals_say(estimate, likely):
+    x = (np.arange(2_000_000) + 0.5) * 1e-5
+    density = np.exp(-x / likely - (x - estimate) ** 2 / (2 * 0.4**2) + estimate * (estimate < 0))
+    assert _expected_square(estimate, 0.4, likely) == pytest.approx(np.sum(x * density) / np.sum(density), rel=1e-3)
+    assert _expected_square(1e-9 * estimate, 4e-10, 1e-20) == pytest.approx(1e-20, rel=1e-3)
+    assert _expected_square(estimate, 0.0, likely) == max(estimate, 0.0)
 
 
 def test_without_a_method_the_entries_that_the_fit_did_not_use_are_the_evidence(some):

@@ -25,6 +25,7 @@ from .residual import Residual
 
 __all__ = ["FEWEST", "CrossFit", "check_arguments", "cross_fit", "errors_at", "one_noise", "table_as_entries"]
 
+NO_INDEX: IndexVector = np.empty(0, dtype=np.int64)
 FOLDS = 5
 FEWEST = 30  # entries that are held out in all, below which nothing is said
 CHANCES = (
@@ -42,15 +43,20 @@ class CrossFit:
     fits: tuple[Factorization, ...]  # one for each fold
     fold: IndexVector  # (n_entries,), which fit did not have each record; -1 for those that all of them had
     counted: IndexVector  # (h,), the records that are evidence: held out once, outside the sampled rows and columns
+    steering: IndexVector  # (s,), records that helped to choose rows and columns, where they are held out too
     reason: str = ""  # why there is no evidence; empty where there is
 
     @cached_property
     def residuals(self) -> FloatArray:
         """What the fits that did not have them get wrong at the counted records, shape (h,)."""
-        found = np.empty(len(self.counted))
+        return self.residuals_at(self.counted)
+
+    def residuals_at(self, records: IndexVector) -> FloatArray:
+        """The same at some records, each of which one of the fits did not have."""
+        found = np.empty(len(records))
         for k, fit in enumerate(self.fits):
-            here = self.fold[self.counted] == k
-            found[here] = errors_at(fit, self.sample, self.counted[here])
+            here = self.fold[records] == k
+            found[here] = errors_at(fit, self.sample, records[here])
         return found
 
     @property
@@ -67,23 +73,26 @@ def errors_at(fit: Factorization, sample: Observation, which: IndexVector) -> Fl
     return errors
 
 
-def cross_fit(approximation: Factorization, observation: Observation, *, folds: int = FOLDS) -> CrossFit:
+def cross_fit(
+    approximation: Factorization, observation: Observation, *, folds: int = FOLDS, with_steering: bool = False
+) -> CrossFit:
     """Fit the method of an approximation again, without each fold of the entries in turn.
 
-    Where it cannot be fitted again, the entries that the approximation itself did not use are the only fold.
+    Entries that helped to choose rows and columns are held out only ``with_steering``, and are not counted even then.
+    Where the method cannot be fitted again, the entries that the approximation itself did not use are the only fold.
     """
     sample = table_as_entries(observation)
     if observation.design.entries != "uniform" and observation.probabilities is None:
         return _nothing(sample, CHANCES)
-    fold = _drawn_folds(sample, folds)
-    counted = _counted(sample, np.flatnonzero(fold >= 0))
+    fold = _drawn_folds(sample, folds, with_steering and sample.probabilities is None)
+    counted, steering = (_counted(sample, np.flatnonzero((fold >= 0) & x)) for x in (~sample.steering, sample.steering))
     if len(counted) < FEWEST:
         return _nothing(sample, f"only {len(counted)} entries can be held out, and it takes at least {FEWEST}")
     method = approximation.provenance.method
     reason = "how it was made is not known" if method is None else "it was made from the whole matrix"
     if method is not None and not method.sees_whole_matrix:
         try:
-            return CrossFit(sample, tuple(refits(method, sample, fold, folds)), fold, counted)
+            return CrossFit(sample, tuple(refits(method, sample, fold, folds)), fold, counted, steering)
         except InvalidArgumentError as error:
             reason = f"without a fifth of its entries {error}"
     return _by_own_entries(approximation, observation, f"the approximation cannot be made again ({reason})")
@@ -97,22 +106,21 @@ def _by_own_entries(approximation: Factorization, observation: Observation, why:
         return _nothing(observation, f"{why}, and its fit left out only {len(held)} entries")
     fold = np.full(observation.n_entries, -1)
     fold[held] = 0
-    return CrossFit(observation, (approximation,), fold, held)
+    return CrossFit(observation, (approximation,), fold, held, NO_INDEX)
 
 
 def _nothing(sample: Observation, reason: str) -> CrossFit:
-    none = np.empty(0, dtype=np.int64)
-    return CrossFit(sample, (), np.full(sample.n_entries, -1), none, reason)
+    return CrossFit(sample, (), np.full(sample.n_entries, -1), NO_INDEX, NO_INDEX, reason)
 
 
-def _drawn_folds(sample: Observation, folds: int) -> IndexVector:
-    """The fold of each record; -1 for those that lie on sampled rows and columns, or took part in choosing them.
+def _drawn_folds(sample: Observation, folds: int, with_steering: bool) -> IndexVector:
+    """The fold of each record; -1 for those on sampled rows and columns, and those that helped to choose these.
 
     Records of one position stay together where each position is drawn once. Independent draws may meet a position
     again, and what is known of it from the other draws is then part of what is predicted.
     """
     place = sample.entries.flat_index if sample.probabilities is None else np.arange(sample.n_entries)
-    free = sample.outside & ~sample.steering
+    free = sample.outside & (with_steering | ~sample.steering)
     fold: IndexVector = np.where(free, dealt(place, folds, np.random.default_rng(0)), -1)
     return fold
 

@@ -65,6 +65,9 @@ def estimate_means(
     the prediction and however rows and columns were chosen. Its variance is that of the errors of the row, pulled
     towards that of all rows, with Student's t.
 
+    Entries that helped to choose rows and columns are no such sample. They count as far as the others show, in all rows
+    together, that they are alike, and not at all for the total.
+
     Rows with few entries, and rows with none, borrow from the others: their means are taken for draws from one
     distribution around a common mean, or a line in the mean of the sampled columns (Fay and Herriot 1979). Intervals
     then hold on average over rows, not for each row of an unusual kind. The joint intervals do not rest on that alone:
@@ -108,7 +111,7 @@ def _means_of_rows(approximation: Factorization, observation: Observation, level
     unit = harmless_unit(observation.magnitude, observation.values, power=4)
     core = approximation.core._replace(Z=approximation.core.Z / unit)
     prediction = replace(approximation, core=core)
-    found = cross_fit(prediction, observation.divide(unit))
+    found = cross_fit(prediction, observation.divide(unit), with_steering=True)
     known = known_part(found.sample)
     is_exact = known.n_values == observation.shape[1]
     reason = "" if is_exact.all() else found.reason or _why_not(found)

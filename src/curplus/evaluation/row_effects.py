@@ -22,6 +22,7 @@ STEPS = 100
 ROUNDING = 1e-28  # share of the squares that is rounding error
 ENOUGH = 10  # entries of a row that tell the fourth power of its errors
 SMALL = 1e-6
+DOUBT = 2.0  # standard deviations by which squares around the line may happen to be too small
 LEAST_FREEDOM = 4.0  # of what rows have in common of their variances: fewer would have no variance
 
 
@@ -49,9 +50,8 @@ def pooled_variances(rows: RowSample) -> Variances:
     prior = _prior_freedom(rows, own, common, freedom)
     spread = (prior * common + freedom * own) / (prior + freedom)
     tails = LEAST_FREEDOM + 6 * rows.n_entries / max(_excess_kurtosis(rows, spread), SMALL)
-    with np.errstate(divide="ignore"):
-        each = np.where(rows.n_entries > 0, rows.unread / rows.n_entries, np.inf)
-    return Variances(_times(spread, each), _times(common, each), np.minimum(prior + freedom, tails), common)
+    of_mean, if_alike = (_times(variance, rows.factor) for variance in (spread, common))
+    return Variances(of_mean, if_alike, np.minimum(prior + freedom, tails), common)
 
 
 def _times(spread: FloatArray | float, each: FloatArray) -> FloatArray:
@@ -121,10 +121,10 @@ def row_effects(mean: FloatArray, variances: Variances, covariates: FloatArray, 
 def _between(design: FloatArray, y: FloatArray, v: FloatArray, freedom: int) -> float:
     """Variance of rows around the line, from above: the root of Fay and Herriot's equation, by bisection.
 
-    The squares around the line are compared with one standard deviation less than is expected of them, so that rows
+    The squares around the line are compared with two standard deviations less than is expected of them, so that rows
     which happen to lie close to it promise nothing.
     """
-    expected = max(freedom - math.sqrt(2 * freedom), freedom / 10, 0.1)
+    expected = max(freedom - DOUBT * math.sqrt(2 * freedom), freedom / 10, 0.1)
 
     def excess(between: float) -> float:
         weights = np.sqrt(1 / (v + between))

@@ -13,7 +13,7 @@ from ..factorization import Factorization
 from ..observation import Observation
 from .cross_fit import CrossFit
 from .row_effects import RowEffects, Variances, pooled_variances, row_effects
-from .row_sums import KnownPart, RowSample, predicted_sums, sample_rows
+from .row_sums import KnownPart, RowSample, predicted_sums, sample_rows, with_steering
 
 __all__ = ["RowMeans", "with_entries", "without_entries"]
 
@@ -98,9 +98,9 @@ def _predicted(found: CrossFit, gappy: IndexVector, rest: FloatArray) -> RowMean
 
 def _estimated(known: KnownPart, found: CrossFit, some: IndexVector, rest: FloatArray) -> RowMeans:
     """Means over the rest of rows that were not sampled."""
-    rows = sample_rows(found, rest).take(some)
-    own = pooled_variances(rows)
-    effects = row_effects(rows.mean, own, _covariates(known, some), float(np.mean(rest[some])))
+    alone = sample_rows(found, rest)
+    rows, own, effects = _with_effects(known, with_steering(alone, found, rest), some, rest)
+    unbiased = _with_effects(known, alone, some, rest) if len(found.steering) else (rows, own, effects)
     own_error = np.sqrt(np.where(np.isfinite(own.of_mean), own.of_mean, np.nan))
     return RowMeans(
         effects.mean,
@@ -109,8 +109,17 @@ def _estimated(known: KnownPart, found: CrossFit, some: IndexVector, rest: Float
         rows.mean,
         own_error,
         own.freedom,
-        *_total(effects, rows, own, rest[some]),
+        *_total(*unbiased, rest[some]),
     )
+
+
+def _with_effects(
+    known: KnownPart, rows: RowSample, some: IndexVector, rest: FloatArray
+) -> tuple[RowSample, Variances, RowEffects]:
+    """What entries say of some rows, and what these have in common."""
+    part = rows.take(some)
+    own = pooled_variances(part)
+    return part, own, row_effects(part.mean, own, _covariates(known, some), float(np.mean(rest[some])))
 
 
 def _placed(whole: FloatArray, where: IndexVector, part: FloatArray) -> FloatArray:
@@ -136,10 +145,10 @@ def _freedom(effects: RowEffects, own: FloatArray) -> FloatArray:
     return 1 / ((1 - borrowed) ** 2 / own + borrowed**2 / max(effects.freedom, 1))
 
 
-def _total(effects: RowEffects, rows: RowSample, own: Variances, rest: FloatArray) -> tuple[float, float]:
+def _total(rows: RowSample, own: Variances, effects: RowEffects, rest: FloatArray) -> tuple[float, float]:
     """The sum over all places of the rest, and its standard error.
 
-    Rows with entries count with their own means, which are unbiased; the line stands for the others.
+    Rows with entries count with their own means, which must be unbiased; the line stands for the others.
     """
     told = np.isfinite(own.of_mean)
     others = np.where(told, 0.0, rest)

@@ -11,13 +11,23 @@ rows and columns, of which :math:`t` were fitted,
 which errs by chance alone: the held-out entries of a row are a random sample of its places that were not fitted. The
 folds are averaged by their numbers of entries. This is the augmented inverse probability weighting of missing data
 (Robins, Rotnitzky and Zhao 1994), and prediction-powered inference with cross-fitting (Zrnic and Candes 2024).
+
+Entries that helped to choose rows and columns are no random sample of what is left. How far their mean error in a row
+may be off, :math:`\beta`, follows from the other entries of all rows: with :math:`\sigma^2` the variance of an error,
+
+.. math:: (\bar e_i^{\,\text{steering}} - \bar e_i)^2 \approx \beta^2 + \sigma_i^2 (1 / s_i + 1 / h_i),
+
+and they count with the weight :math:`\sigma^2 / (\sigma^2 + s \beta^2)`, for s of them in a row.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.special
+from numpy.typing import NDArray
 
 from .._arrays import array_namespace, float64, to_numpy
 from .._typing import FloatArray, IndexVector
@@ -25,7 +35,13 @@ from ..factorization import Factorization
 from ..observation import Observation
 from .cross_fit import CrossFit, errors_at
 
-__all__ = ["KnownPart", "RowSample", "deviations", "known_part", "predicted_sums", "sample_rows"]
+__all__ = ["KnownPart", "RowSample", "deviations", "known_part", "predicted_sums", "sample_rows", "with_steering"]
+
+FEWEST_ROWS = 10  # that compare entries of two kinds
+SURE = 2.0  # standard errors by which a bias is more than chance
+MOST_CHOSEN = 0.5  # share of rows and columns, from which on chances say no more of the bias
+FAR = 1e3  # standard deviations, from which on a tail is that of its largest term
+TINY = np.finfo(float).tiny
 
 
 class KnownPart(NamedTuple):
@@ -42,7 +58,7 @@ class RowSample(NamedTuple):
     n_entries: FloatArray  # (n,), entries that count, as if all had had the same chance
     second: FloatArray  # (n,), mean square of errors around the mean error of their row
     fourth: FloatArray  # (n,), mean fourth power
-    unread: FloatArray  # (n,), factor of the variance of the mean: places that were read are known
+    factor: FloatArray  # (n,), of the variance of an error, which makes it that of the mean; infinite without entries
 
     def take(self, rows: IndexVector) -> RowSample:
         """The same of some rows."""
@@ -80,54 +96,135 @@ def sample_rows(found: CrossFit, rest: FloatArray) -> RowSample:
     """What the entries say of each row, of which ``rest`` places are off the sampled rows and columns, shape (n,)."""
     row, weights, n = found.sample.i[found.counted], found.chances, found.sample.shape[0]
     total = np.bincount(row, weights, n)
-    count = total**2 / np.maximum(np.bincount(row, weights**2, n), np.finfo(float).tiny)
-    safe, around = np.maximum(total, np.finfo(float).tiny), deviations(found)
-    second, fourth = (np.bincount(row, weights * around**power, n) / safe for power in (2, 4))
-    some = np.where(total > 0, total * rest, np.nan)
-    return RowSample(_weighted_sums(found, rest) / some, count, second, fourth, _unread(found, rest, count))
+    count = total**2 / np.maximum(np.bincount(row, weights**2, n), TINY)
+    around = deviations(found)
+    second, fourth = (np.bincount(row, weights * around**power, n) / np.maximum(total, TINY) for power in (2, 4))
+    mean, factor = _means(found, rest, found.counted, weights, 0.0)
+    return RowSample(mean, count, second, fourth, factor)
+
+
+def with_steering(rows: RowSample, found: CrossFit, rest: FloatArray) -> RowSample:
+    """The same with entries that helped to choose rows and columns, as far as the others show that they are alike."""
+    bias = _bias_of_steering(found)
+    if math.isinf(bias):
+        return rows
+    of_row = np.bincount(found.sample.i[found.steering])
+    weight = 1 / (1 + bias * float(np.mean(of_row[of_row > 0])))
+    records = np.concatenate([found.counted, found.steering])
+    weights = np.concatenate([found.chances, np.full(len(found.steering), weight)])
+    mean, factor = _means(found, rest, records, weights, bias)
+    return rows._replace(mean=mean, factor=factor)
+
+
+def _bias_of_steering(found: CrossFit) -> float:
+    r"""Mean square by which their mean errors in a row may be biased, in variances of an error.
+
+    A row that is left although its entries could have chosen it, with a chance p, has a bias of at most
+    :math:`\sqrt p / (1 - p)` standard errors (Cauchy and Schwarz), so that is likely, unless the data say that it is
+    more. It is infinite where too few rows have entries of both kinds.
+    """
+    n, row, other = found.sample.shape[0], found.sample.i[found.counted], found.sample.i[found.steering]
+    count, of_steering = np.bincount(row, minlength=n), np.bincount(other, minlength=n)
+    both = (count > 1) & (of_steering > 0)
+    if np.count_nonzero(both) < FEWEST_ROWS:
+        return math.inf
+    h, s = count[both], of_steering[both]
+    mean, mean_of_steering = (
+        np.bincount(at, errors, n)[both] / number
+        for at, errors, number in ((row, found.residuals, h), (other, found.residuals_at(found.steering), s))
+    )
+    variance = np.bincount(row, deviations(found) ** 2, n)[both] / (h - 1)
+    weights = 1 / (1 / h + 1 / s)
+    excess = (mean_of_steering - mean) ** 2 - variance / weights
+    square = float(np.average(excess, weights=weights))
+    doubt = math.sqrt(float(np.sum((weights * (excess - square)) ** 2))) / float(np.sum(weights))
+    of_error = float(np.average(variance, weights=h - 1))
+    if of_error == 0:
+        return math.inf
+    sample, size = found.sample, found.sample.shape
+    share = min(sample.n_rows / size[0] + sample.n_columns / size[1], MOST_CHOSEN) or MOST_CHOSEN
+    likely = share / (1 - share) ** 2 / float(np.mean(s))
+    if square > SURE * doubt:
+        return (square + doubt) / of_error
+    return _expected_square(square / of_error, doubt / of_error, likely)
+
+
+def _expected_square(estimate: float, doubt: float, likely: float) -> float:
+    """What to expect of a square that was ``likely`` of that size, after an estimate of it that errs by ``doubt``.
+
+    It is the mean of an exponential distribution once a normal error is known: that of a normal distribution without
+    its part below zero.
+    """
+    if doubt == 0:
+        return max(estimate, 0.0)
+    centre = estimate - doubt**2 / likely
+    below = -centre / doubt
+    if below > FAR:
+        return doubt / below
+    return centre + doubt * math.exp(-(below**2) / 2 - scipy.special.log_ndtr(-below)) / math.sqrt(2 * math.pi)
 
 
 def deviations(found: CrossFit) -> FloatArray:
     """Errors at the counted entries, less the mean error of their rows, shape (h,)."""
     row, weights, n = found.sample.i[found.counted], found.chances, found.sample.shape[0]
     residuals, total = found.residuals, np.bincount(row, weights, n)
-    means = np.bincount(row, weights * residuals, n) / np.maximum(total, np.finfo(float).tiny)
+    means = np.bincount(row, weights * residuals, n) / np.maximum(total, TINY)
     around: FloatArray = residuals - means[row]
     return around
 
 
-def _weighted_sums(found: CrossFit, rest: FloatArray) -> FloatArray:
-    """Estimated sums over the rest of each row, one for each fold, added up with the weights of their entries, (n,)."""
+def _means(
+    found: CrossFit, rest: FloatArray, records: IndexVector, weights: FloatArray, bias: float
+) -> tuple[FloatArray, FloatArray]:
+    """The mean over the rest of each row from some weighted records, NaN without any, and its factor of the variance.
+
+    Those that helped to choose have a common ``bias`` in each row, a mean square in variances of an error.
+    """
+    row, n = found.sample.i[records], found.sample.shape[0]
+    total = np.bincount(row, weights, n)
+    of_steering = np.bincount(row, weights * found.sample.steering[records], n)
+    chance = np.bincount(row, weights**2, n) + bias * of_steering**2
+    count = total**2 / np.maximum(chance, TINY)
+    factor = np.where(total > 0, _unread(found, rest, records, count) / np.maximum(count, TINY), np.inf)
+    some = np.where(total > 0, total * rest, np.nan)
+    return _weighted_sums(found, rest, records, weights) / some, factor
+
+
+def _weighted_sums(found: CrossFit, rest: FloatArray, records: IndexVector, weights: FloatArray) -> FloatArray:
+    """Estimated sums over the rest of each row, one for each fold, added up with the weights of their records, (n,)."""
     sample, n = found.sample, found.sample.shape[0]
-    fold, row, weights = found.fold[found.counted], sample.i[found.counted], found.chances
-    places = _distinct_places(sample)
+    fold, row = found.fold[records], sample.i[records]
+    places, is_used = _distinct_places(sample, records)
     sums = np.zeros(n)
     for k, fit in enumerate(found.fits):
         here = fold == k
-        errors = errors_at(fit, sample, found.counted[here])
+        errors = errors_at(fit, sample, records[here])
         predicted, stands_for = predicted_sums(fit, sample), rest
         if sample.probabilities is None:
-            fitted = places[found.fold[places] != k]
-            predicted = predicted + np.bincount(sample.i[fitted], errors_at(fit, sample, fitted), n)
-            stands_for = rest - np.bincount(sample.i[fitted], minlength=n)
+            others = places[~(is_used & (found.fold[places] == k))]
+            predicted = predicted + np.bincount(sample.i[others], errors_at(fit, sample, others), n)
+            stands_for = rest - np.bincount(sample.i[others], minlength=n)
         sums += np.bincount(row[here], weights[here], n) * predicted
         sums += np.bincount(row[here], weights[here] * errors, n) * stands_for
     return sums
 
 
-def _distinct_places(sample: Observation) -> IndexVector:
-    """The first record of each place off the sampled rows and columns."""
+def _distinct_places(sample: Observation, records: IndexVector) -> tuple[IndexVector, NDArray[np.bool_]]:
+    """The first record of each place off the sampled rows and columns, and whether it is one of some records."""
     outside = np.flatnonzero(sample.outside)
-    return outside[sample.entries.take(outside).unique()] if sample.entries.has_repeats else outside
+    places = outside[sample.entries.take(outside).unique()] if sample.entries.has_repeats else outside
+    is_used = np.zeros(sample.n_entries, dtype=bool)
+    is_used[records] = True
+    return places, is_used[places]
 
 
-def _unread(found: CrossFit, rest: FloatArray, count: FloatArray) -> FloatArray:
+def _unread(found: CrossFit, rest: FloatArray, records: IndexVector, count: FloatArray) -> FloatArray:
     """The factor of the variance of a mean that follows from places that are known; 1 for independent draws, (n,)."""
     sample, n = found.sample, found.sample.shape[0]
     if sample.probabilities is not None:
         return np.ones(n)
-    places = _distinct_places(sample)
-    fitted = np.bincount(sample.i[places[found.fold[places] < 0]], minlength=n)
-    left = np.maximum(rest - fitted, 0.0)
+    places, is_used = _distinct_places(sample, records)
+    others = np.bincount(sample.i[places[~is_used]], minlength=n)
+    left = np.maximum(rest - others, 0.0)
     factor: FloatArray = left * np.maximum(left - count, 0.0) / np.maximum(rest, 1.0) ** 2
     return factor
