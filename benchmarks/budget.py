@@ -1,6 +1,7 @@
 """`acquire(budget=)` beside the best fixed split, found by trial of many with the whole matrix in sight.
 
 Run: python benchmarks/budget.py [--seeds 10] [--data DIR] [--sets oboe ...] [--budgets 0.02 0.05 0.1 0.2]
+     python benchmarks/budget.py --seeds 3 --sets dexter mnist_test --budgets 0.02 0.05
 
 Relative Frobenius errors of the matrix with measured values kept and the others predicted, mean over the seeds: of the
 budget, of the best of 13 fixed splits of the same number of values (with "auto"), of uniform samples of the same
@@ -25,7 +26,17 @@ SETS = {
     "planetlab": ("planetlab_rtt.npz", "median"),
     "ifeval": ("llm_items.npz", "ifeval"),
     "prostate": ("gene_prostate.npz", "X"),
+    "dexter": None,
+    "mnist_test": None,
 }
+
+
+def matrix(name, folder):
+    """A data set, dense: of a file, or one that the package knows."""
+    if SETS[name] is None:
+        return curplus.datasets.load(name, data_home=folder).matrix.toarray().astype(float)
+    file, key = SETS[name]
+    return np.load(Path(folder) / file)[key].astype(float)
 
 
 def splits(shape, total):
@@ -66,14 +77,13 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--data", type=Path, default=os.environ.get("CURPLUS_DATA"))
-    parser.add_argument("--sets", nargs="+", default=list(SETS), choices=list(SETS))
+    parser.add_argument("--sets", nargs="+", default=[x for x in SETS if SETS[x]], choices=list(SETS))
     parser.add_argument("--budgets", nargs="+", type=float, default=[0.02, 0.05, 0.1, 0.2])
     options = parser.parse_args()
     print("#", versions(), f"{options.seeds} seeds")
     print("data,budget,ours,best split,uniform,additive,ours / best,best split (columns + rows + entries)")
     for name in options.sets:
-        file, key = SETS[name]
-        M = np.load(Path(options.data) / file)[key].astype(float)
+        M = matrix(name, options.data)
         for budget in options.budgets:
             total, seeds = int(budget * M.size), range(options.seeds)
             ours = np.mean([error(M, curplus.acquire(M, budget=budget, rng=s)) for s in seeds])
