@@ -9,7 +9,6 @@ import curplus
 from curplus import Costs, Observation, acquire, approximate, propose
 from curplus.acquisition.budget import split_budget
 from curplus.acquisition.costs import spent
-from curplus.acquisition.payoff import lines_pay
 from curplus.exceptions import InvalidArgumentError
 
 from .strategies import seeds
@@ -320,50 +319,3 @@ def test_a_part_of_the_horizon_never_buys_more_than_itself():
             seen = seen.extend(curplus.read(M, plan, known=seen, gaps=True))
         assert seen.n_values_read <= budget
     assert seen.n_values_read > 1150
-
-
-# Whether rows and columns go on to be bought
-
-
-def low_rank_and_noise(noise, seed=0):
-    rng = np.random.default_rng(seed)
-    return rng.standard_normal((200, 6)) @ rng.standard_normal((6, 150)) + noise * rng.standard_normal((200, 150))
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_what_rows_and_columns_have_explained_decides_whether_more_are_bought(seed):
-    some, many = (curplus.acquire(low_rank_and_noise(noise, seed), budget=0.2, rng=seed) for noise in (30.0, 0.1))
-    assert some.n_rows + some.n_columns < 0.7 * (many.n_rows + many.n_columns)
-    assert some.n_entries > many.n_entries
-    assert "explained hardly more" in " ".join(some.history)
-    assert "explained hardly more" not in " ".join(many.history)
-    for seen in (some, many):
-        assert 0.98 * 6000 < seen.n_values_read <= 6000
-
-
-def test_counts_that_are_given_are_bought_whatever_they_explain():
-    M = low_rank_and_noise(30.0)
-    assert curplus.acquire(M, budget=0.2, n_rows=20, rng=0).n_rows == 20
-    assert curplus.acquire(M, n_columns=12, n_rows=12, n_entries=1000, rng=0).n_rows == 12
-
-
-def test_as_long_as_little_is_known_rows_and_columns_pay():
-    M = low_rank_and_noise(30.0)
-    seen = curplus.acquire(M, n_columns=8, n_rows=8, n_entries=1000, rng=0)
-    assert not lines_pay(seen, 8, 8)
-    assert lines_pay(seen, 9, 8)  # not there yet
-    assert lines_pay(seen, 1, 8)  # no half
-    assert lines_pay(seen.subset(entries=np.flatnonzero(seen.steering)[:90]), 8, 8)
-    assert lines_pay(seen.subset(entries=seen.evidence), 8, 8)  # entries that are evidence decide nothing
-    assert not lines_pay(seen.divide(1e-150), 8, 8)
-
-
-def test_a_budget_is_gone_on_with_to_the_same_bits():
-    M = low_rank_and_noise(30.0)
-    whole = curplus.acquire(M, budget=0.2, rng=0)
-    rounds = []
-    curplus.acquire(M, budget=0.2, rng=0, on_round=rounds.append)
-    again = curplus.acquire(M, budget=0.2, rng=0, start=rounds[len(rounds) // 2])
-    assert again.counts == whole.counts
-    np.testing.assert_array_equal(again.i, whole.i)
-    np.testing.assert_array_equal(again.row_index, whole.row_index)

@@ -2,8 +2,7 @@
 
 Rows and columns get the same money: of all ways to divide it between the two, that was the best or near it on every
 matrix tried (``benchmarks/budget.py``). How much goes to single entries follows from how many crosses, a row and a
-column each, the budget could buy: a few crosses say little, and entries alone more; many say what entries cannot. What
-the first half of them explains then decides whether the other half is bought (:mod:`.payoff`).
+column each, the budget could buy: a few crosses say little, and entries alone more; many say what entries cannot.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from .._typing import FloatArray, IndexVector, Matrix
 from ..observation import Observation
 from .gaps import without_gaps
 
-__all__ = ["Candidates", "candidate_columns", "candidate_rows", "left_over_by", "scaled"]
+__all__ = ["Candidates", "candidate_columns", "candidate_rows", "scaled"]
 
 RIDGE = 0.01  # of the mean squared singular value of the intersection, where entries are predicted
 ENOUGH_OF_A_LINE = 0.5  # of its places: a row or column of which less is known says little of the others
@@ -60,28 +60,17 @@ class Candidates(NamedTuple):
 def candidate_columns(observation: Observation, wanted_more: bool) -> Candidates:
     """The columns that could be read next."""
     seen = _known_well(observation)
-    sample, whole, unit = _lines_of(seen)
+    rows = without_gaps(seen.rows, seen.known_rows)
+    columns = without_gaps(seen.columns, seen.known_columns)
+    sample, whole = float64(rows), float64(columns)
+    unit = harmless_unit(max(largest(rows), largest(columns)), sample, power=4)
+    if unit != 1:
+        sample, whole = sample / unit, whole / unit
     steering = np.flatnonzero(observation.outside & observation.steering)
     squares = _left_over(sample, whole, seen, steering, unit)
     others = observation.column_index[~np.isin(observation.column_index, seen.column_index)]
     taken = np.concatenate([seen.column_index, others])
     return Candidates(sample, taken, wanted_more, whole, observation.j[steering], squares)
-
-
-def left_over_by(observation: Observation, records: IndexVector) -> FloatArray:
-    """Squares of what the rows and columns of an observation leave of some of its entries, on the host."""
-    seen = _known_well(observation)
-    sample, whole, unit = _lines_of(seen)
-    return unit**2 * _left_over(sample, whole, seen, records, unit)
-
-
-def _lines_of(seen: Observation) -> tuple[Matrix, Matrix, float]:
-    """Rows and columns in float64, in a unit in which squares of squares stay in range."""
-    rows = without_gaps(seen.rows, seen.known_rows)
-    columns = without_gaps(seen.columns, seen.known_columns)
-    sample, whole = float64(rows), float64(columns)
-    unit = harmless_unit(max(largest(rows), largest(columns)), sample, power=4)
-    return (sample, whole, unit) if unit == 1 else (sample / unit, whole / unit, unit)
 
 
 def _known_well(observation: Observation) -> Observation:

@@ -14,7 +14,6 @@ from ..observation.plan import check_counts
 from .budget import check_budget, split_budget
 from .costs import Prices, spent
 from .limits import Limits
-from .payoff import lines_pay
 
 __all__ = ["Goal", "goal_for"]
 
@@ -69,7 +68,6 @@ class Goal(NamedTuple):
     prices: Prices | None = None  # of a budget
     money: float = math.inf  # what is left of it
     reason: str = ""
-    stopped: str = ""  # why rows and columns are not bought for all of their part
 
     def within_money(
         self, observation: Observation, i: IndexVector, j: IndexVector, rng: Any, *, evidence: bool = True
@@ -149,22 +147,13 @@ def goal_for(
         n_columns=min(wanted.n_columns, have.n_columns + columns.n_available),
         n_rows=wanted.n_columns if symmetric else min(wanted.n_rows, have.n_rows + rows.n_available),
     )
-    stopped = ""
-    if len(missing) == len(counts) and not symmetric and not _lines_pay(observation, wanted):
-        wanted = wanted._replace(n_columns=have.n_columns, n_rows=have.n_rows)
-        stopped = "twice as many rows and columns explained hardly more, so that no others are read"
     first = fixed.n_entries
     if "n_entries" in missing:
         done = wanted[:2] == have[:2]
         for_lines = _price_of(wanted, ["n_entries"], prices, symmetric)  # whole ones, which may be more than their part
         first = int(max(min(split.entries, money - for_lines), 0.0) / prices.mean_entry)
         wanted = wanted._replace(n_entries=_entries_for(observation, left if done else split.entries, prices, done))
-    return Goal(wanted, first, columns, rows, prices, left, split.reason, stopped)
-
-
-def _lines_pay(observation: Observation, wanted: SampleCounts) -> bool:
-    """Whether the other half of the rows and columns that are wanted shall be bought, once the first half is there."""
-    return lines_pay(observation, math.ceil(wanted.n_columns / 2), math.ceil(wanted.n_rows / 2))
+    return Goal(wanted, first, columns, rows, prices, left, split.reason)
 
 
 def _together_within(left: float, for_columns: float, for_rows: float) -> tuple[float, float]:

@@ -255,14 +255,9 @@ def _entries(
         j[kept],
         None if draws.probabilities is None else draws.probabilities[kept],
         SamplingDesign("uniform", "uniform", word),
-        (_why_entries(len(kept), strategy, goal, evidence),),
+        (f"{len(kept)} entries drawn by {strategy!r}" + ("" if evidence else ", to help to choose"),),
         evidence,
     )
-
-
-def _why_entries(count: int, strategy: EntryStrategy, goal: Goal, evidence: bool) -> str:
-    why = goal.stopped if evidence else "to help to choose"
-    return f"{count} entries drawn by {strategy!r}" + (f", {why}" if why else "")
 
 
 def _resolved(strategy: Any, entry_strategy: Any) -> tuple[Strategy, EntryStrategy]:
