@@ -37,7 +37,7 @@ from .cross_fit import CrossFit, errors_at
 
 __all__ = ["KnownPart", "RowSample", "deviations", "known_part", "predicted_sums", "sample_rows", "with_steering"]
 
-FEWEST_ROWS = 10  # that compare entries of two kinds
+FEWEST_ROWS = 50  # that compare entries of two kinds; fewer cannot tell a bias that matters
 SURE = 2.0  # standard errors by which a bias is more than chance
 MOST_CHOSEN = 0.5  # share of rows and columns, from which on chances say no more of the bias
 FAR = 1e3  # standard deviations, from which on a tail is that of its largest term
