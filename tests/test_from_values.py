@@ -8,6 +8,7 @@ from curplus.methods.approximate.assemble import leading_part, mean_of
 from curplus.methods.approximate.factors import Factors
 from curplus.methods.approximate.fill_lines import filled_lines
 from curplus.methods.approximate.known_table import known_table
+from curplus.methods.approximate.nuclear import _gains
 from curplus.methods.approximate.offsets import additive_model
 from curplus.methods.approximate.posterior import posterior_mean
 from curplus.methods.approximate.rank_evidence import predictive_rank, rank_for_entries
@@ -291,3 +292,39 @@ def test_the_only_value_of_a_column_is_not_set_aside(seed):
     gaps[rng.integers(5, size=20), np.arange(20)] = False
     error, means = filled_error(X, gaps)
     assert error < 1.2 * means
+
+
+# A low rank that is no better than offsets
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_few_large_values_do_not_make_a_low_rank(seed):
+    """Of Student's t with two degrees of freedom, what is left out rarely shows where a low rank is large."""
+    rng = np.random.default_rng(seed)
+    M = rng.standard_t(2, (1000, 12)) + rng.standard_normal((1, 12))
+    seen = curplus.observe(M, n_columns=0, n_rows=0, n_entries=6000, rng=seed)
+    unread = np.ones(M.shape, dtype=bool)
+    unread[seen.i, seen.j] = False
+    errors = [np.linalg.norm((M - guess)[unread]) for guess in (curplus.approximate(seen).to_array(), M.mean(axis=0))]
+    assert errors[0] < 1.01 * errors[1]
+
+
+def test_what_a_low_rank_has_elsewhere_counts_against_it():
+    rng = np.random.default_rng(0)
+    left, right = rng.standard_normal((40, 2)), rng.standard_normal((30, 2))
+    M = left @ right.T
+    place = rng.permutation(M.size)
+    i, j = np.divmod(place, 30)
+    fit, left_out = (
+        Entries(M.shape, i[t], j[t], M[i[t], j[t]], weights=np.ones(400)) for t in (slice(400), slice(400, 800))
+    )
+    good = _gains(Factors(left, right), fit, left_out)
+    assert good.total > 0.9 * np.sum(M[left_out.i, left_out.j] ** 2)
+    hidden = np.ones(M.shape)
+    hidden[i[:800], j[:800]] = 0
+    row = int(np.argmax(hidden.sum(axis=1)))
+    spike = np.zeros((40, 1)), hidden[row][:, None].copy()
+    spike[0][row] = 100.0  # large in one row, where nothing was read
+    bad = _gains(Factors(np.hstack([left, spike[0]]), np.hstack([right, spike[1]])), fit, left_out)
+    assert bad.total < 0
+    np.testing.assert_allclose(Factors(left, right).mean_square, np.mean(M**2))

@@ -24,3 +24,10 @@ class Factors(NamedTuple):
         """The sum of the two matrices."""
         xp = array_namespace(self.left)
         return Factors(xp.concat([self.left, other.left], axis=1), xp.concat([self.right, other.right], axis=1))
+
+    @property
+    def mean_square(self) -> float:
+        """Mean square of the values of the matrix."""
+        xp = array_namespace(self.left)
+        total = float(xp.sum((self.left.T @ self.left) * (self.right.T @ self.right)))
+        return total / float(self.left.shape[0] * self.right.shape[0])

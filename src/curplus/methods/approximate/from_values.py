@@ -204,7 +204,7 @@ def _by_shrinking(
     residual = found.residual(entries)
     falling = thresholds(residual)
     if n_thresholds is None:
-        n_thresholds = chosen_threshold(entries, falling, model_of, np.random.default_rng(0))
+        n_thresholds = chosen_threshold(entries, falling, model_of, posterior_mean, np.random.default_rng(0))
     low_rank = posterior_mean(residual, low_rank_part(residual, falling[:n_thresholds]))
     left, right = (to_device(np.hstack(pair), sample.values) for pair in zip(found.factors(), low_rank, strict=True))
     answer = leading_part(left, right, left.shape[1])

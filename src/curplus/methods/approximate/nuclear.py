@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -28,6 +28,7 @@ from .offsets import Offsets
 __all__ = ["chosen_threshold", "low_rank_part", "thresholds"]
 
 RATIO, STEPS = 0.75, 28  # each threshold is this fraction of the one before
+CLEARLY = 1.0  # standard errors by which a low rank must be better than none
 PATIENCE = 3  # thresholds without improvement before the search ends
 MOST_SWEEPS, STEADY = 10, 2e-3  # until the objective falls by less than this fraction
 WIDEST, NARROWEST = 60, 4  # directions; fewer where entries are few for them, or so many that they take long
@@ -50,32 +51,80 @@ def low_rank_part(entries: Entries, falling: FloatArray) -> Factors:
 
 
 def chosen_threshold(
-    entries: Entries, falling: FloatArray, model_of: Callable[[Entries], Offsets], rng: np.random.Generator
+    entries: Entries,
+    falling: FloatArray,
+    model_of: Callable[[Entries], Offsets],
+    finished: Callable[[Entries, Factors], Factors],
+    rng: np.random.Generator,
 ) -> int:
-    """How many of the falling thresholds to go down, by entries left out in turn; 0 where none does better than zero.
+    """How many of the falling thresholds to go down, by entries left out in turn; 0 where no low rank does better.
 
-    ``model_of`` fits the model without low rank, of which the thresholds approximate the residual.
+    Parameters
+    ----------
+    entries : Entries
+        What is approximated.
+    falling : array of shape (k,)
+        The thresholds.
+    model_of : callable
+        Fits the model without low rank, of which the thresholds approximate the residual.
+    finished : callable
+        What is made of a low-rank part in the end: that must be clearly better than none.
+    rng : numpy.random.Generator
+        Deals the entries.
     """
     fold = dealt(entries.flat_index, FOLDS, rng)
     n_folds = FOLDS if len(entries) <= FEW_ENTRIES else 1
-    total = np.zeros(len(falling) + 1)
+    total, in_the_end = np.zeros(len(falling) + 1), Gains(0.0, 0.0)
     for k in range(n_folds):
         fit, left_out = (entries.take(np.flatnonzero(x)) for x in (fold != k, fold == k))
         if len(fit) and len(left_out):
             model = model_of(fit)
-            total += _errors(model.residual(fit), model.residual(left_out), falling * math.sqrt(1 - 1 / FOLDS))
-    return int(np.argmin(total))
+            fit, left_out = model.residual(fit), model.residual(left_out)
+            errors, best = _errors(fit, left_out, falling * math.sqrt(1 - 1 / FOLDS))
+            total += errors
+            in_the_end = in_the_end.plus(_gains(finished(fit, best), fit, left_out))
+    return int(np.argmin(total)) if in_the_end.total > CLEARLY * math.sqrt(in_the_end.squares) else 0
 
 
-def _errors(fit: Entries, left_out: Entries, falling: FloatArray) -> FloatArray:
-    """Sums of squares of what is left out, for no low rank and for each threshold; the last one holds from there on."""
+def _errors(fit: Entries, left_out: Entries, falling: FloatArray) -> tuple[FloatArray, Factors]:
+    """Sums of squares of what is left out, for no low rank and for each threshold, and the best solution.
+
+    The last threshold that was tried holds from there on.
+    """
     weights, values = np.asarray(left_out.weights), np.asarray(left_out.values)
-    errors = [float(np.sum(weights * values**2))]
+    errors, best = [float(np.sum(weights * values**2))], _zero(fit)
     for solution in solutions(fit, falling):
         errors.append(float(np.sum(weights * (values - solution.at(left_out.i, left_out.j)) ** 2)))
+        best = solution if errors[-1] == min(errors) else best
         if len(errors) > PATIENCE and min(errors[-PATIENCE:]) > min(errors[:-PATIENCE]):
             break
-    return np.array(errors + [max(errors[-1], min(errors))] * (len(falling) + 1 - len(errors)))
+    return np.array(errors + errors[-1:] * (len(falling) + 1 - len(errors))), best
+
+
+class Gains(NamedTuple):
+    """By how much squares fall at some entries."""
+
+    total: float
+    squares: float  # of what each of them gains, summed up
+
+    def plus(self, other: Gains) -> Gains:
+        """Those of both."""
+        return Gains(self.total + other.total, self.squares + other.squares)
+
+
+def _gains(low_rank: Factors, fit: Entries, left_out: Entries) -> Gains:
+    """What a low rank gains where it was not fitted.
+
+    Where large values are few, it can be large where none of them was left out. All of its squares are known: those
+    that are there elsewhere, and that the ones left out do not show, count against it.
+    """
+    weights, values, size = np.asarray(left_out.weights), np.asarray(left_out.values), math.prod(fit.shape)
+    predicted = low_rank.at(left_out.i, left_out.j)
+    gains = weights * (values**2 - (values - predicted) ** 2)
+    fitted = float(np.sum(low_rank.at(fit.i, fit.j) ** 2))
+    elsewhere = (size * low_rank.mean_square - fitted) / max(size - len(fit), 1)
+    not_met = float(np.sum(weights * (elsewhere - predicted**2)))
+    return Gains(float(np.sum(gains)) - max(not_met, 0.0), float(np.sum(gains**2)))
 
 
 def solutions(entries: Entries, falling: FloatArray) -> Iterator[Factors]:
