@@ -1,6 +1,7 @@
 """Functions of two indices, read until a tolerance is met, beside adaptive cross approximation (ACA).
 
 Run: python benchmarks/tolerance.py [--size 100000] [--seeds 1] [--cases cauchy:1e-3 ...]
+     python benchmarks/tolerance.py --size 20000 --seeds 20 --cases peaks:1e-3 blocks:1e-3 exponential:1e-2
 
 The error of `approximate` on a million fresh entries; rows and columns that were read; and how many crosses ACA with
 partial pivoting needs until its error on 20,000 entries, which it cannot know, is below the tolerance.
@@ -35,6 +36,28 @@ FUNCTIONS = {
     "cauchy3": (lambda d: 1 / (1 + d**2), cube, False),
     "exponential": (lambda d: np.exp(-5 * d), line, False),
 }
+
+
+def of_distance(name, n):
+    """A function of the distance between two points."""
+    function, points, separated = FUNCTIONS[name]
+    x, y = points(n, separated)
+    return lambda i, j: function(np.sqrt(np.sum((x[i] - y[j]) ** 2, axis=-1)))
+
+
+def peaks(n):
+    """Two peaks that do not touch each other, each with half of the squares."""
+    x = np.linspace(0, 1, n)
+    return lambda i, j: sum(np.exp(-((x[i] - a) ** 2 + (x[j] - a) ** 2) / 0.003) for a in (0.2, 0.8))
+
+
+def blocks(n):
+    """Ten equal blocks on the diagonal, each of rank 2."""
+    x = np.linspace(0, 1, n)
+    return lambda i, j: (10 * i // n == 10 * j // n) * (1 + x[i] * x[j])
+
+
+OTHERS = {"peaks": peaks, "blocks": blocks}
 CASES = [
     *(f"{name}:{tol}" for name in FUNCTIONS if name != "exponential" for tol in ("1e-3", "1e-6")),
     "cauchy:1e-9",
@@ -42,6 +65,7 @@ CASES = [
     "logarithm:1e-9",
     "inverse:1e-9",
     "exponential:1e-2",
+    *(f"{name}:1e-3" for name in OTHERS),
 ]
 
 
@@ -77,12 +101,7 @@ if __name__ == "__main__":
     print("function,tolerance,seed,error on fresh entries,rows,columns,entries,crosses of ACA")
     for case in options.cases:
         name, tol = case.split(":")
-        function, points, separated = FUNCTIONS[name]
-        x, y = points(n, separated)
-
-        def value(i, j, function=function, x=x, y=y):
-            return function(np.sqrt(np.sum((x[i] - y[j]) ** 2, axis=-1)))
-
+        value = OTHERS[name](n) if name in OTHERS else of_distance(name, n)
         rng = np.random.default_rng(99)
         i, j = rng.integers(n, size=(2, 1_000_000))
         truth = value(i, j)

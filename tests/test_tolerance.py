@@ -5,6 +5,7 @@ import pytest
 
 import curplus
 from curplus import CallableSource, acquire, approximate
+from tests.conftest import effort
 
 
 def kernel(function, n=3000, separated=False):
@@ -47,6 +48,20 @@ def test_two_separated_peaks_are_both_found(seed):
     truth = value(i.ravel(), j.ravel())
     error = np.linalg.norm(truth - approximate(seen).entries(i.ravel(), j.ravel())) / np.linalg.norm(truth)
     assert error < 1e-2
+
+
+@pytest.mark.parametrize("seed", range(effort(1, 20)))
+def test_errors_along_a_diagonal_do_not_keep_it_reading(seed):
+    """A kernel with a cusp: its errors are where the rows and columns of a few entries are, and many must be met."""
+    x = np.linspace(0, 1, 1500)
+    value = lambda i, j: np.exp(-5 * np.abs(x[i] - x[j]))  # noqa: E731
+    seen = acquire(CallableSource(value, (1500, 1500)), tol=1e-2, rng=seed)
+    i, j = np.random.default_rng(1).integers(1500, size=(2, 100_000))
+    truth = value(i, j)
+    error = np.linalg.norm(truth - approximate(seen).entries(i, j)) / np.linalg.norm(truth)
+    assert error < 1e-2
+    assert seen.n_rows < 120  # 28 directions have that error
+    assert seen.history[-1].startswith("stopped at the tolerance")
 
 
 def test_a_budget_ends_what_the_tolerance_would_not():

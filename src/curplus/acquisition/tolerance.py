@@ -35,7 +35,7 @@ __all__ = ["Allowance", "read_to_tolerance"]
 
 LEVEL = 0.95  # over all looks together
 GROWTH = 0.25  # more rows and columns after each look
-FEWEST, MOST = 100, 5000  # entries of a look
+FEWEST, MOST = 100, 50_000  # entries of a look; errors near a diagonal are met by many only
 NO_INDEX: IndexVector = np.empty(0, dtype=np.int64)
 ADAPTIVE = SamplingDesign("adaptive", "adaptive", "uniform")
 
