@@ -21,7 +21,7 @@ from ...factorization.basis import leading_coefficients
 from ...observation import Entries, Observation
 from ...solvers.equations import entry_equations
 from .cross import Cross
-from .evidence import FEWEST, KEPT_OF_SEVERAL, Gain, best_gain, left_out_in_turn
+from .evidence import FEWEST, KEPT_OF_SEVERAL, MANY, Gain, best_gain, left_out_in_turn
 from .offsets import Offsets
 from .prediction import Prediction
 
@@ -98,7 +98,7 @@ def corrected(
         return prediction, Gain(0, 0.0)
     error, aside, left, right = _compact(errors, columns, mixing, rows, other)
     parts = cache(lambda: [normal_sums(left, right, error.take(out)) for out in left_out_in_turn(error)])
-    whole = cache(lambda: reduce(NormalSums.plus, parts()))
+    whole = cache(lambda: reduce(NormalSums.plus, parts()) if len(error) < MANY else normal_sums(left, right, error))
     cores = cache(lambda: whole().cores())
 
     def predicted(fold: int | None, at: Entries) -> list[Vector]:

@@ -39,8 +39,10 @@ def with_entry_offsets(
     fit, aside = (on_host(part) for part in errors)
     whole = cache(lambda: additive_model(fit, STEPS))
 
+    folds = cache(lambda: left_out_in_turn(fit))
+
     def without(fold: int) -> Entries:
-        return fit.take(np.delete(np.arange(len(fit)), left_out_in_turn(fit)[fold]))
+        return fit.take(np.delete(np.arange(len(fit)), folds()[fold]))
 
     def predicted(fold: int | None, at: Entries) -> list[Vector]:
         return [(whole() if fold is None else additive_model(without(fold), STEPS)).at(at.i, at.j)]
