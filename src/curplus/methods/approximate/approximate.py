@@ -99,8 +99,9 @@ def approximate(
 
     Without rows and columns, and for a table with gaps, steps 1 to 3 are replaced by the better of two models, judged
     by values set aside: a factor model with noise of its own for each column, and offsets with singular values that are
-    shrunk by a threshold, if these are better by a standard error than offsets alone. Gaps of sampled rows and columns are filled by a factor model first. Without rows alone, the
-    leading subspace of the columns is used, and the other factor is fitted to the entries.
+    shrunk by a threshold, if these are better by a standard error than offsets alone. Gaps of sampled rows and columns
+    are filled by a factor model first. Without rows alone, the leading subspace of the columns is used, and the other
+    factor is fitted to the entries.
 
     With rows or columns and at most 20,000 values in all, both are done: rows and columns as such, and all values as
     scattered ones. The answer is a mean of the two, in shares that entries set aside choose, with rows and columns as
