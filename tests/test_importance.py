@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 
 import curplus
 from curplus.exceptions import SpanError
@@ -44,6 +44,7 @@ def test_each_is_the_one_that_explains_most_beyond_those_before_it(approx):
 
 
 @given(seeds)
+@example(1705582)  # numbers whose squares are just in range
 def test_gains_are_shares_that_add_up_to_one(seed):
     rng = np.random.default_rng(seed)
     M = rng.standard_normal((12, 4)) @ rng.standard_normal((4, 10)) * 10.0 ** rng.integers(-200, 200)

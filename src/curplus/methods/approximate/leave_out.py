@@ -93,7 +93,7 @@ def most_cautious(errors: FloatArray, rounding: float) -> int:
     if not math.isfinite(totals[best]):
         return len(errors) - 1
     with np.errstate(invalid="ignore"):
-        difference = errors - errors[best]
+        difference = (errors - errors[best]) / totals[best]  # so that squares of it stay in range
         spread = np.std(difference, axis=1) * math.sqrt(errors.shape[1])
         close = difference.sum(axis=1) <= spread
     close[: best + 1] = False
