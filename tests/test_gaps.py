@@ -319,21 +319,15 @@ def test_more_entries_than_can_be_measured_are_refused():
 
 
 @pytest.mark.parametrize("level", [0.0, 10.0])
-def test_a_few_gaps_hardly_change_how_good_the_choice_is(level):
-    errors, found = [], 0
-    for seed in range(4):
-        rng = np.random.default_rng(seed)
-        M = level + rng.standard_normal((300, 6)) @ rng.standard_normal((6, 200))
-        M += 0.3 * rng.standard_normal((300, 200))
-        M[[3, 50]] *= 5
-        counts = {"n_columns": 20, "n_rows": 20, "n_entries": 0, "rng": seed}
-        plain, gappy = curplus.acquire(M, **counts), curplus.acquire(with_holes(M, 0.05, rng), **counts, gaps=True)
-        found += len({3, 50} & set(gappy.row_index.tolist()))
-        complete = curplus.read(M, curplus.SamplePlan(M.shape, gappy.column_index, gappy.row_index, [], []))
-        errors.append([np.linalg.norm(M - curplus.cur_full(M, x).truncate(7).to_array()) for x in (plain, complete)])
-    assert found > 4  # of 8: most of the rows that are five times as large
-    without, with_gaps = np.mean(errors, axis=0)
-    assert with_gaps <= 1.03 * without
+def test_a_few_gaps_hardly_change_how_good_the_choice_is(rng, level):
+    M = level + rng.standard_normal((300, 6)) @ rng.standard_normal((6, 200)) + 0.3 * rng.standard_normal((300, 200))
+    M[[3, 50]] *= 5
+    counts = {"n_columns": 20, "n_rows": 20, "n_entries": 0, "rng": 0}
+    plain, gappy = curplus.acquire(M, **counts), curplus.acquire(with_holes(M, 0.05, rng), **counts, gaps=True)
+    assert {3, 50} <= set(gappy.row_index.tolist())
+    complete = curplus.read(M, curplus.SamplePlan(M.shape, gappy.column_index, gappy.row_index, [], []))
+    errors = [np.linalg.norm(M - curplus.cur_full(M, seen).truncate(7).to_array()) for seen in (plain, complete)]
+    assert errors[1] <= 1.05 * errors[0]
 
 
 # Approximating

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arrays import take, to_device, to_numpy
+from .._arrays import array_namespace, take, to_device, to_numpy
 from .._typing import FloatArray, IndexVector, Vector
 from .candidates import Candidates
 from .greedy import ResidualColumns
@@ -21,7 +21,7 @@ __all__ = ["Adaptive", "are_untouched"]
 POWER = 3  # of expected squares, in draws by size
 UNTOUCHED = 0.01  # a candidate with less than this share of the mean squares in the sample is untouched
 FEWEST_ENTRIES = 10  # from which a mean square is taken
-ALIKE = 0.2  # share by which candidates may differ in what they explain, and chance decides between them
+ALIKE = 0.2  # share by which candidates may differ in what they explain, and one of them is drawn
 SURPRISE = 0.2  # share of the square of one entry that counts for its candidate: single entries exaggerate
 
 
@@ -41,10 +41,11 @@ class Adaptive:
     is drawn by its expected squares      half             none
     ====================================  ===============  ===============
 
-    Of candidates that explain about as much, within a fifth, chance takes one: the best of many that are alike is best
-    by its noise. A draw has chances in proportion to the third power of the squares: it almost follows the order of
-    size where sizes are very unequal, and is almost uniform where they are not. A draw by expected squares must bring
-    something new as long as there is such a candidate, and fills the round when those taken span all that is known.
+    Of candidates that explain about as much, within a fifth, one is drawn by its residual: the best of many that are
+    alike is best by its noise. The other draws have chances in proportion to the third power of the squares: they
+    almost follow the order of size where sizes are very unequal, and are almost uniform where they are not. A draw by
+    expected squares must bring something new as long as there is such a candidate, and fills the round when those taken
+    span all that is known.
 
     **What has not been met.** A candidate that is zero in all that was read cannot be judged by that. Half of the
     entries are therefore read before the choice begins. The mean square of those that lie in such candidates, and of
@@ -68,8 +69,9 @@ class Adaptive:
     -----
     Pivoting alone misses groups: none of a hundred documents that are nearly alike has a large residual, but together
     they can be a leading singular vector. Proportions and power were settled on four real matrices (Dexter, Farm Ads,
-    KOS, MNIST), what concerns entries on blocks, communities, kernels and a hidden block as well;
-    ``benchmarks/acquisition.py`` and ``benchmarks/exploration.py`` measure them on those and others.
+    KOS, MNIST), what concerns entries and candidates that are alike on blocks, communities, kernels, rows of noise and
+    a hidden block as well; ``benchmarks/acquisition.py`` and ``benchmarks/exploration.py`` measure them on those and
+    others.
     """
 
     rounds: int = 8
@@ -182,8 +184,8 @@ def _picks(
 
     Of an odd number, the kind that comes first has one more.
     """
-    by_residual = _drawn_by_residual(residual, candidates, surprise, rng)
-    explaining = _explaining(residual, rng)
+    by_residual = _drawn_by_residual(residual, candidates, surprise, POWER, rng)
+    explaining = _explaining(residual, _drawn_by_residual(residual, candidates, surprise, 1, rng))
     n_explaining = (count + explaining_first) // 2
     picks = []
     for t in range(count):
@@ -193,24 +195,31 @@ def _picks(
     return picks
 
 
-def _explaining(residual: ResidualColumns, rng: np.random.Generator) -> Callable[[], Vector]:
-    """Scores of those that explain most of the residuals; of those that explain about as much, chance takes one.
+def _explaining(residual: ResidualColumns, drawn: Callable[[], Vector]) -> Callable[[], Vector]:
+    """Scores of those that explain most of the residuals; of those that explain about as much, one is drawn.
 
     The very best of many that are alike is so by its noise, which then is larger in the sample than elsewhere.
     """
-    chance = 1 - ALIKE * rng.random(residual.residual_norms.shape[0])
-    return lambda: residual.explained(ridge=0.1) * to_device(chance, residual.residual_norms)
+
+    def scores() -> Vector:
+        explained = to_numpy(residual.explained(ridge=0.1))
+        best = np.max(explained, where=to_numpy(residual.selectable), initial=0.0)
+        alike = to_device(explained >= (1 - ALIKE) * best, residual.residual_norms)
+        xp, keys = array_namespace(residual.residual_norms), drawn()
+        return xp.where(alike, keys, xp.full_like(keys, -math.inf))
+
+    return scores
 
 
 def _drawn_by_residual(
-    residual: ResidualColumns, candidates: Candidates, surprise: FloatArray, rng: np.random.Generator
+    residual: ResidualColumns, candidates: Candidates, surprise: FloatArray, power: int, rng: np.random.Generator
 ) -> Callable[[], Vector]:
-    """Scores whose order is that of draws by residuals and surprises."""
+    """Scores whose order is that of draws by a power of residuals and surprises."""
     noise = rng.gumbel(size=len(surprise))
 
     def scores() -> Vector:
         squares = candidates.worth(np.maximum(to_numpy(residual.residual_norms), 0.0) + surprise)
-        return to_device(POWER * np.log(np.maximum(squares, np.finfo(float).tiny)) + noise, residual.residual_norms)
+        return to_device(power * np.log(np.maximum(squares, np.finfo(float).tiny)) + noise, residual.residual_norms)
 
     return scores
 
