@@ -8,7 +8,7 @@ from curplus.methods.approximate.assemble import leading_part, mean_of
 from curplus.methods.approximate.factors import Factors
 from curplus.methods.approximate.fill_lines import filled_lines
 from curplus.methods.approximate.known_table import known_table
-from curplus.methods.approximate.nuclear import _gains
+from curplus.methods.approximate.nuclear import _gains, _not_met
 from curplus.methods.approximate.offsets import additive_model
 from curplus.methods.approximate.posterior import posterior_mean
 from curplus.methods.approximate.rank_evidence import predictive_rank, rank_for_entries
@@ -318,13 +318,16 @@ def test_what_a_low_rank_has_elsewhere_counts_against_it():
     fit, left_out = (
         Entries(M.shape, i[t], j[t], M[i[t], j[t]], weights=np.ones(400)) for t in (slice(400), slice(400, 800))
     )
-    good = _gains(Factors(left, right), fit, left_out)
-    assert good.total > 0.9 * np.sum(M[left_out.i, left_out.j] ** 2)
+    good = Factors(left, right)
+    gained = np.sum(_gains(good, left_out))
+    np.testing.assert_allclose(gained, np.sum(M[left_out.i, left_out.j] ** 2))
+    assert _not_met(good, fit, left_out) < 0.1 * gained
     hidden = np.ones(M.shape)
     hidden[i[:800], j[:800]] = 0
     row = int(np.argmax(hidden.sum(axis=1)))
     spike = np.zeros((40, 1)), hidden[row][:, None].copy()
     spike[0][row] = 100.0  # large in one row, where nothing was read
-    bad = _gains(Factors(np.hstack([left, spike[0]]), np.hstack([right, spike[1]])), fit, left_out)
-    assert bad.total < 0
+    bad = Factors(np.hstack([left, spike[0]]), np.hstack([right, spike[1]]))
+    np.testing.assert_allclose(np.sum(_gains(bad, left_out)), gained)  # what is left out does not see it
+    assert _not_met(bad, fit, left_out) > gained
     np.testing.assert_allclose(Factors(left, right).mean_square, np.mean(M**2))

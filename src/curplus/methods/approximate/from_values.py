@@ -19,7 +19,7 @@ from .assemble import leading_part, mean_of
 from .evidence import FEWEST, best_on
 from .factor_model import Table, fit_factor_model
 from .known_table import known_table
-from .nuclear import chosen_threshold, low_rank_part, thresholds
+from .nuclear import CLEARLY, chosen_threshold, low_rank_part, thresholds
 from .offsets import additive_model, no_offsets
 from .posterior import posterior_mean
 from .rank import RankChoice, choose_rank
@@ -34,7 +34,6 @@ FEWEST_FACTORS, MOST_FACTORS = 10, 20  # where not more are asked for
 BLOCK = 2_000_000  # numbers in the equations of the rows that are solved at a time
 HIDDEN, MOST_HIDDEN, MOST_ROWS = 0.1, 1500, 300  # share of the known values that is set aside, of so many rows
 FEWEST_ASIDE, MOST_COMPARED = 10, 5_000_000  # values set aside, and cells of a table, for which both are fitted
-CLEARLY = 1.0  # standard errors by which a model of a table must be better than offsets
 FEWEST_OF_A_LINE = 3  # known values of a row or column, of which one can be set aside
 WHY = "as many directions as the values support"
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -25,10 +25,10 @@ from .als import Measurements, solve_rows
 from .factors import Factors
 from .offsets import Offsets
 
-__all__ = ["chosen_threshold", "low_rank_part", "thresholds"]
+__all__ = ["CLEARLY", "chosen_threshold", "low_rank_part", "thresholds"]
 
 RATIO, STEPS = 0.75, 28  # each threshold is this fraction of the one before
-CLEARLY = 1.0  # standard errors by which a low rank must be better than none
+CLEARLY = 1.0  # standard errors by which a model must be better than offsets
 PATIENCE = 3  # thresholds without improvement before the search ends
 MOST_SWEEPS, STEADY = 10, 2e-3  # until the objective falls by less than this fraction
 WIDEST, NARROWEST = 60, 4  # directions; fewer where entries are few for them, or so many that they take long
@@ -74,7 +74,8 @@ def chosen_threshold(
     """
     fold = dealt(entries.flat_index, FOLDS, rng)
     n_folds = FOLDS if len(entries) <= FEW_ENTRIES else 1
-    total, in_the_end = np.zeros(len(falling) + 1), Gains(0.0, 0.0)
+    total, not_met = np.zeros(len(falling) + 1), 0.0
+    gains: list[FloatArray] = [np.empty(0)]
     for k in range(n_folds):
         fit, left_out = (entries.take(np.flatnonzero(x)) for x in (fold != k, fold == k))
         if len(fit) and len(left_out):
@@ -82,8 +83,11 @@ def chosen_threshold(
             fit, left_out = model.residual(fit), model.residual(left_out)
             errors, best = _errors(fit, left_out, falling * math.sqrt(1 - 1 / FOLDS))
             total += errors
-            in_the_end = in_the_end.plus(_gains(finished(fit, best), fit, left_out))
-    return int(np.argmin(total)) if in_the_end.total > CLEARLY * math.sqrt(in_the_end.squares) else 0
+            low_rank = finished(fit, best)
+            gains.append(_gains(low_rank, left_out))
+            not_met += _not_met(low_rank, fit, left_out)
+    gained = np.concatenate(gains)
+    return int(np.argmin(total)) if np.sum(gained) - not_met > CLEARLY * np.linalg.norm(gained) else 0
 
 
 def _errors(fit: Entries, left_out: Entries, falling: FloatArray) -> tuple[FloatArray, Factors]:
@@ -101,30 +105,22 @@ def _errors(fit: Entries, left_out: Entries, falling: FloatArray) -> tuple[Float
     return np.array(errors + errors[-1:] * (len(falling) + 1 - len(errors))), best
 
 
-class Gains(NamedTuple):
-    """By how much squares fall at some entries."""
-
-    total: float
-    squares: float  # of what each of them gains, summed up
-
-    def plus(self, other: Gains) -> Gains:
-        """Those of both."""
-        return Gains(self.total + other.total, self.squares + other.squares)
+def _gains(low_rank: Factors, left_out: Entries) -> FloatArray:
+    """By how much the square of each entry that is left out falls, with its weight."""
+    values = np.asarray(left_out.values)
+    gains: FloatArray = left_out.weights * (values**2 - (values - low_rank.at(left_out.i, left_out.j)) ** 2)
+    return gains
 
 
-def _gains(low_rank: Factors, fit: Entries, left_out: Entries) -> Gains:
-    """What a low rank gains where it was not fitted.
+def _not_met(low_rank: Factors, fit: Entries, left_out: Entries) -> float:
+    """Squares that a low rank has where it was not fitted, beyond those that what is left out shows of it.
 
-    Where large values are few, it can be large where none of them was left out. All of its squares are known: those
-    that are there elsewhere, and that the ones left out do not show, count against it.
+    All of them are known. Where large values are few, it can be large where none of them was left out.
     """
-    weights, values, size = np.asarray(left_out.weights), np.asarray(left_out.values), math.prod(fit.shape)
-    predicted = low_rank.at(left_out.i, left_out.j)
-    gains = weights * (values**2 - (values - predicted) ** 2)
+    size = math.prod(fit.shape)
     fitted = float(np.sum(low_rank.at(fit.i, fit.j) ** 2))
     elsewhere = (size * low_rank.mean_square - fitted) / max(size - len(fit), 1)
-    not_met = float(np.sum(weights * (elsewhere - predicted**2)))
-    return Gains(float(np.sum(gains)) - max(not_met, 0.0), float(np.sum(gains**2)))
+    return max(float(np.sum(left_out.weights * (elsewhere - low_rank.at(left_out.i, left_out.j) ** 2))), 0.0)
 
 
 def solutions(entries: Entries, falling: FloatArray) -> Iterator[Factors]:
