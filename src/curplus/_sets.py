@@ -7,7 +7,10 @@ from numpy.typing import NDArray
 
 from ._typing import IndexVector
 
-__all__ = ["different", "is_in", "union", "without"]
+__all__ = ["NO_INDEX", "different", "is_in", "union", "without"]
+
+#: No position at all.
+NO_INDEX: IndexVector = np.empty(0, dtype=np.int64)
 
 
 def different(x: IndexVector) -> IndexVector:

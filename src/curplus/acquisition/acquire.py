@@ -10,6 +10,7 @@ from collections.abc import Callable
 from numbers import Real
 from typing import Any
 
+from .._sets import NO_INDEX
 from .._typing import RandomState
 from ..exceptions import CURPlusError, InconsistentObservationError, InvalidArgumentError, SourceError
 from ..observation import Observation, SamplePlan, read
@@ -21,7 +22,7 @@ from .costs import Costs
 from .entry_strategies import EntryStrategy
 from .goal import goal_for
 from .limits import limits_for
-from .propose import NO_INDEX, propose, seed_of
+from .propose import propose, seed_of
 from .strategies import Strategy
 from .tolerance import Allowance, read_to_tolerance
 

@@ -17,6 +17,7 @@ from .._arrays import (
     to_device,
     to_numpy,
 )
+from .._sets import NO_INDEX
 from .._typing import FloatArray, IndexVector, Matrix
 from ..observation import Observation
 from .gaps import without_gaps
@@ -25,7 +26,6 @@ __all__ = ["Candidates", "candidate_columns", "candidate_rows", "scaled"]
 
 RIDGE = 0.01  # of the mean squared singular value of the intersection, where entries are predicted
 ENOUGH_OF_A_LINE = 0.5  # of its places: a row or column of which less is known says little of the others
-NO_INDEX: IndexVector = np.empty(0, dtype=np.int64)
 
 
 class Candidates(NamedTuple):

@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays import take, to_numpy
-from .._sets import is_in, union
+from .._sets import NO_INDEX, is_in, union
 from .._typing import FloatArray, IndexVector
 from .._validation import check_count
 from ..exceptions import InvalidArgumentError
@@ -47,7 +47,6 @@ PROPOSALS = 8  # for each column that is wanted, for "auto"
 OVERHEAD = 0.05  # most entries that are read to choose a block for "auto", as a share of the columns that are wanted
 LEFT = 0.5  # share of the trace at the start of a block that must be left, so that its proposals still represent it
 OWN = 0.1  # share of what was left of a proposal that must still be left
-NO_INDEX: IndexVector = np.empty(0, dtype=np.int64)
 DESIGN = SamplingDesign("adaptive", "adaptive", "adaptive")
 
 

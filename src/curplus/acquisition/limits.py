@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._sets import different, is_in, union
+from .._sets import NO_INDEX, different, is_in, union
 from .._typing import IndexVector, Shape
 from .._validation import check_index
 from ..exceptions import InvalidArgumentError
@@ -15,7 +15,6 @@ from ..observation import Observation, SamplePlan, SamplingDesign
 
 __all__ = ["Limits", "limits_for"]
 
-NO_INDEX: IndexVector = np.empty(0, dtype=np.int64)
 GIVEN = SamplingDesign("adaptive", "adaptive", "uniform")  # rows and columns are no sample; the entries no evidence
 
 

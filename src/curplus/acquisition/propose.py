@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .._sets import is_in
+from .._sets import NO_INDEX, is_in
 from .._typing import IndexVector, RandomState, Shape
 from .._validation import check_count, check_index, random_generator
 from ..exceptions import InvalidArgumentError
@@ -34,7 +34,6 @@ from .strategies import Strategy
 
 __all__ = ["propose", "seed_of"]
 
-NO_INDEX: IndexVector = np.empty(0, dtype=np.int64)
 PSD_OVERHEAD = 0.1  # entries where proposed columns intersect, as a share of the columns
 PILOTS, PILOTS_OF_PRIOR = 0.2, 0.5  # shares of the rows and columns that are read first
 

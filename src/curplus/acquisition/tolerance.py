@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._arrays import float64, take, to_numpy
-from .._sets import union
+from .._sets import NO_INDEX, union
 from .._typing import FloatArray, IndexVector, Shape
 from ..evaluation.certificate import HELD_OUT
 from ..evaluation.effective_sample import effective_sample_size, tail_of
@@ -36,7 +36,6 @@ __all__ = ["Allowance", "read_to_tolerance"]
 LEVEL = 0.95  # over all looks together
 GROWTH = 0.25  # more rows and columns after each look
 FEWEST, MOST = 100, 50_000  # entries of a look; errors near a diagonal are met by many only
-NO_INDEX: IndexVector = np.empty(0, dtype=np.int64)
 ADAPTIVE = SamplingDesign("adaptive", "adaptive", "uniform")
 
 

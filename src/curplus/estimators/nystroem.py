@@ -10,6 +10,7 @@ from sklearn.utils.extmath import svd_flip
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._arrays import to_numpy
+from .._sets import NO_INDEX
 from .._typing import FloatArray, IndexVector, Matrix, RandomState
 from .._validation import check_count, check_index, random_generator
 from ..acquisition.cholesky import PSD_STRATEGIES, propose_psd
@@ -23,7 +24,6 @@ from ._kernels import Kernel, KernelSource, known_in_either_place
 __all__ = ["CURNystroem"]
 
 PRECOMPUTED = "precomputed"
-NO_INDEX: IndexVector = np.empty(0, dtype=np.int64)
 
 
 class CURNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays import gather, take, to_numpy
+from .._sets import NO_INDEX
 from .._typing import FloatArray, IndexVector
 from .._validation import check_level
 from ..exceptions import InvalidArgumentError
@@ -25,7 +26,6 @@ from .residual import Residual
 
 __all__ = ["FEWEST", "CrossFit", "check_arguments", "cross_fit", "errors_at", "one_noise", "table_as_entries"]
 
-NO_INDEX: IndexVector = np.empty(0, dtype=np.int64)
 FOLDS = 5
 FEWEST = 30  # entries that are held out in all, below which nothing is said
 CHANCES = (

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from .._arrays import index_table, keep_tall, one_type, read_only
 from .._files import write_file
-from .._sets import different, is_in
+from .._sets import NO_INDEX, different, is_in
 from .._typing import IndexVector, Matrix, Names, Shape, Vector
 from .._validation import check_gaps, check_index, check_names, check_shape
 from .checks import (
@@ -42,8 +42,6 @@ from .symmetry import check_symmetry, joined_symmetry
 from .table import FromTable
 
 __all__ = ["Observation"]
-
-NO_INDEX: IndexVector = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

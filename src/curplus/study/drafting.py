@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._sets import different, is_in, union, without
+from .._sets import NO_INDEX, different, is_in, union, without
 from .._typing import IndexVector, Shape
 from ..acquisition import Costs
 from ..exceptions import InvalidArgumentError
@@ -19,8 +19,6 @@ from .next_list import Choice, Known, Money, next_choice
 from .storage import DRAWN, ON_LINE, STEERING, Draft, Line, Settings, Snapshot
 
 __all__ = ["Context", "Wishes", "check_wishes", "draft_of"]
-
-NO_INDEX: IndexVector = np.empty(0, dtype=np.int64)
 
 
 class Wishes(NamedTuple):

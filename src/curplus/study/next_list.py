@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._arrays import index_table
-from .._sets import is_in, union, without
+from .._sets import NO_INDEX, is_in, union, without
 from .._typing import IndexVector
 from ..acquisition import Adaptive, Costs, propose
 from ..acquisition.adaptive import are_untouched
@@ -32,7 +32,6 @@ __all__ = ["Choice", "Known", "Money", "next_choice"]
 AT_ONCE = Adaptive(rounds=1, steering=0.0)  # a list is one round, and the cells that steer are among those known
 MANY = 0.25  # of the rows or columns
 WHY = {"uniform": "drawn uniformly, as a start", "adaptive": "chosen because it differs most from what is known"}
-NO_INDEX: IndexVector = np.empty(0, dtype=np.int64)
 
 
 class Money(NamedTuple):

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._arrays import array_namespace, float64, rounding_unit, to_device, to_numpy
+from ..._sets import NO_INDEX
 from ..._typing import IndexVector
 from ...factorization import Basis, Factorization
 from ...factorization.symmetric import symmetric_core
@@ -19,9 +20,6 @@ from ...observation.holdout import split_entries
 from ...observation.symmetry import PSD, folded, mirrored
 
 __all__ = ["Split", "split_sample", "symmetric_part"]
-
-
-NO_INDEX: IndexVector = np.empty(0, dtype=np.int64)
 
 
 class Split(NamedTuple):
