@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curplus._arrays import to_numpy
+from curplus.factorization import basis as basis_module
 from curplus.factorization import leading_basis
 from curplus.factorization.basis import leading_eigenvectors
 
@@ -72,6 +73,27 @@ def test_single_precision_keeps_its_own_digits(rng, condition):
     basis = leading_basis(A, 20)
     assert basis.vectors.dtype == np.float32
     assert orthogonality_error(basis.vectors) < 1e-4
+
+
+SPECTRA = {
+    "slow decay": 1.2 ** -np.arange(60.0),
+    "powers": np.arange(1, 61.0) ** -3,
+    "low rank": np.append(np.logspace(0, -5, 30), np.zeros(30)),
+    "a cliff behind the last": np.append(np.logspace(0, -5, 30), np.full(30, 1e-9)),
+}
+
+
+@pytest.mark.parametrize("name", SPECTRA)
+def test_many_digits_between_directions_need_no_orthogonal_factorization(rng, xp, name, monkeypatch):
+    monkeypatch.setattr(basis_module, "_by_qr", None)  # it would take several times as long
+    left, right = np.linalg.qr(rng.standard_normal((500, 60))).Q, np.linalg.qr(rng.standard_normal((60, 60))).Q
+    A = (left * SPECTRA[name]) @ right.T
+    basis, U = leading_basis(xp.asarray(A), 30), np.linalg.svd(A, full_matrices=False)[0][:, :30]
+    vectors = to_numpy(basis.vectors)
+    assert SPECTRA[name][0] / SPECTRA[name][29] > 100
+    assert orthogonality_error(vectors) < 1e-14
+    assert np.linalg.norm(U - vectors @ (vectors.T @ U), 2) < 1e-10
+    assert np.linalg.norm(A @ to_numpy(basis.coefficients) - vectors) < 1e-15 / SPECTRA[name][29]
 
 
 def test_both_array_libraries_give_the_same_subspace(rng, xp):

@@ -37,6 +37,7 @@ LARGE = 500  # inner products of so many samples are decomposed no further than 
 ROUNDS, MORE = 2, 60  # of Lanczos iterations, with so many vectors more than are wanted, or as many
 DIRECTIONS = 1e-10  # or while it still finds directions this well
 ORTHONORMAL = 2e-14  # where it does not leave vectors orthonormal to this, they are made so in a second step
+CLEAR = 100.0  # squares of singular values so many times what rounding does to inner products are known from them
 
 
 class Basis(NamedTuple):
@@ -99,9 +100,10 @@ def leading_basis(
     The eigenvectors of the small matrix :math:`A^\top A` give the basis five times faster than a QR factorization of
     A, but lose :math:`(\sigma_1/\sigma_r)^2` in orthogonality and in the choice among the directions of A. They are
     used where that is at most 100, or leaves ten digits, and are made orthonormal where they are not; they lie in the
-    span of A to rounding. Beyond, the sample is factorized by QR, then SVD of the triangle. Either costs
-    :math:`O(n d^2)`. The inner products of a Dask array are added up block by block, in double precision; its QR
-    factorization is a tree of those of its blocks.
+    span of A to rounding. Where more of them than r hold the leading directions to ten digits, those are found among
+    them, by one step of subspace iteration. Beyond, the sample is factorized by QR, then SVD of the triangle. Each
+    costs :math:`O(n d^2)`. The inner products of a Dask array are added up block by block, in double precision; its
+    QR factorization is a tree of those of its blocks.
     """
     n, d = sample.shape
     sample = keep_tall(sample, axis=0)
@@ -141,16 +143,51 @@ def _from_gram(gram: Matrix, r: int, rounding: float) -> _FromGram | None:
 
 def _by_gram(A: Matrix, r: int) -> tuple[Matrix, Matrix] | None:
     """Basis and coefficients from the eigenvectors of ``A.T @ A``; None where that would lose digits."""
-    found = _from_gram(inner_products(A), r, rounding_unit(A))
+    gram = inner_products(A)
+    found = _from_gram(gram, r, rounding_unit(A))
     if found is None:
-        return None
+        return _by_iteration(A, gram, r)
     coefficients = _beside(found.coefficients, A)
     vectors = A @ coefficients
     if found.condition * rounding_unit(A) > ORTHONORMAL:
-        root = array_namespace(found.coefficients).linalg.cholesky(inner_products(vectors))
-        change = _beside(array_namespace(root).linalg.inv(root).T, A)  # they are nearly orthonormal: once is enough
-        vectors, coefficients = vectors @ change, coefficients @ change
+        return _orthonormal(vectors, coefficients)
     return vectors, coefficients
+
+
+def _by_iteration(A: Matrix, gram: Matrix, r: int) -> tuple[Matrix, Matrix] | None:
+    """The same by a step of subspace iteration from more eigenvectors than r; None where that would lose digits."""
+    squares, W = leading_eigenvectors(gram, gram.shape[0])
+    k = _enough_directions(to_numpy(squares), r, rounding_unit(A))
+    if k is None:
+        return None
+    many = _beside(W[:, :k] / array_namespace(W).sqrt(squares[:k]), A)
+    Q, _ = _orthonormal(A @ many, many)
+    _, s, Wt = small_svd(Q.T @ A)
+    coefficients = Wt[:r, :].T / s[:r]
+    return _orthonormal(A @ coefficients, coefficients)
+
+
+def _enough_directions(squares: FloatArray, r: int, rounding: float) -> int | None:
+    """How many eigenvectors of inner products hold the leading ``r`` well enough for one step; None if too many.
+
+    Rounding mixes those taken with those left out. A product with the sample makes that smaller by the ratio of their
+    singular values; three are made.
+    """
+    unsure = rounding * squares[0]
+    most = int(np.count_nonzero(squares > CLEAR * unsure))
+    if most < r:
+        return None
+    left_out = np.maximum(np.append(squares, 0)[r : most + 1], unsure) / squares[r - 1]
+    good = unsure / squares[r - 1] * left_out**1.5 <= max(DIRECTIONS, SHORTCUT * rounding)
+    return r + int(np.argmax(good)) if good.any() else None
+
+
+def _orthonormal(vectors: Matrix, coefficients: Matrix) -> tuple[Matrix, Matrix]:
+    """Vectors that are nearly so already, and what they are made of: once is enough."""
+    products = inner_products(vectors)
+    xp = array_namespace(products)
+    change = _beside(xp.linalg.inv(xp.linalg.cholesky(products)).T, vectors)
+    return vectors @ change, coefficients @ change
 
 
 def _beside(small: Matrix, A: Matrix) -> Matrix:

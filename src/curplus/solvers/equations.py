@@ -177,7 +177,7 @@ class EntryEquations(NamedTuple):
 def entry_equations(left: Matrix, right: Matrix, entries: Entries) -> EntryEquations:
     """The system of eq. (opt) for the bases ``left`` (n, r1) and ``right`` (m, r2), each equation with its weight."""
     i, j = entries.i, entries.j
-    weight = np.sqrt(math.prod(entries.shape) / max(len(i), 1) * entries.fit_weights)
+    scale = math.prod(entries.shape) / max(len(i), 1)
     if is_dask_array(left):  # the rows that are hit come home, and with them the whole problem
         (left, i), (right, j) = _hit_at_home(left, i), _hit_at_home(right, j)
         entries = entries.with_values(to_numpy(entries.values))
@@ -185,9 +185,10 @@ def entry_equations(left: Matrix, right: Matrix, entries: Entries) -> EntryEquat
     values = xp.astype(entries.values, xp.float64)
     unit = power_of_two(largest(values), values)
     if not is_numpy_array(left):
-        factor = to_device(weight, left)
+        factor = xp.sqrt(scale * _weights_beside(entries, values))
         rows, columns = (xp.astype(take(x, k, axis=0), xp.float64) for x, k in ((left, i), (right, j)))
         return EntryEquations(rows, columns, factor, values / unit * factor, None, False, unit)
+    weight = np.sqrt(scale * entries.fit_weights)
     target = values / unit * weight
     (rows, a), (columns, b) = _hit(left, i), _hit(right, j)
     swapped = len(columns) < len(rows)
@@ -195,6 +196,13 @@ def entry_equations(left: Matrix, right: Matrix, entries: Entries) -> EntryEquat
         rows, columns, a, b = columns, rows, b, a
     order, start = _sorted(b, len(columns))
     return EntryEquations(rows, columns, weight[order], target[order], Places(a[order], b[order], start), swapped, unit)
+
+
+def _weights_beside(entries: Entries, values: Vector) -> Vector:
+    """The weights of the entries on the device of their ``values``; where all are one, nothing is sent there."""
+    if entries.probabilities is None and entries.weights is None:
+        return array_namespace(values).ones_like(values)
+    return to_device(entries.fit_weights, values)
 
 
 def _hit_at_home(x: Matrix, index: IndexVector) -> tuple[Matrix, IndexVector]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple, Protocol
 
+import numpy as np
+
 from .._arrays import array_namespace, is_dask_array, rounding_unit, to_device
 from .._typing import Matrix
 from ..exceptions import InvalidArgumentError, TooFewEntriesError
@@ -54,7 +56,8 @@ class Solver:
             return Core(_beside(equations.zero(), left), name, residual, rank=0)
         if not (self.underdetermined or self.ridge):
             _check_enough(equations.shape, len(entries.i))
-        goal = gradient_goal(equations, self.tol)
+        size = equations.norm()
+        goal = gradient_goal(equations, size, self.tol)
         found = self._solve(equations, goal)
         residual = equations.target - equations.apply(found.Z)
         slope = norm(equations.adjoint(residual) - self.ridge * found.Z)
@@ -63,7 +66,7 @@ class Solver:
             solver=name,
             residual_norm=norm(residual) * _unscale(equations, entries),
             iterations=found.iterations,
-            converged=slope <= 2 * max(goal, _rounding(equations, found.Z)),
+            converged=slope <= 2 * max(goal, _rounding(size, found.Z)),
             rank=found.rank,
             condition=found.condition,
         )
@@ -97,17 +100,16 @@ def _check_enough(shape: tuple[int, int], n_entries: int) -> None:
         )
 
 
-def gradient_goal(equations: EntryEquations, tol: float) -> float:
+def gradient_goal(equations: EntryEquations, size: float, tol: float) -> float:
     """How small the gradient must become: ``tol`` times the first one, or what rounding leaves of it; 0 for 0."""
     first = norm(equations.adjoint(equations.target))
-    rounding = rounding_unit(equations.target) * equations.norm() * norm(equations.target)
+    rounding = rounding_unit(equations.target) * size * norm(equations.target)
     return max(tol * first, rounding) if tol else 0.0
 
 
-def _rounding(equations: EntryEquations, Z: Matrix) -> float:
-    """What rounding leaves of the gradient at a large solution of small equations."""
-    size = equations.norm()
-    return rounding_unit(equations.target) * size**2 * norm(Z)
+def _rounding(size: float, Z: Matrix) -> float:
+    """What rounding leaves of the gradient at a large solution of small equations, whose matrix has this norm."""
+    return float(np.finfo(np.float64).eps) * size**2 * norm(Z)
 
 
 def _unscale(equations: EntryEquations, entries: Entries) -> float:
