@@ -97,7 +97,7 @@ class PlanTask:
         plan, known = self._plan, self._known
         self.columns[known.row_index] = known.rows[:, plan.column_index]
         new = _copied(self.columns, plan.column_index, known.columns, index_table(known.column_index, self._shape[1]))
-        others = np.setdiff1d(np.arange(self._shape[0]), known.row_index)
+        others = _other_than(self._shape[0], known.row_index)
         yield from self._grid(self.columns, (others, others), (new, plan.column_index[new]), most)
 
     def _row_requests(self, most: int) -> Iterator[Request]:
@@ -105,7 +105,7 @@ class PlanTask:
         self.rows[:, known.column_index] = known.columns[plan.row_index]
         self.rows[:, plan.column_index] = self.columns[plan.row_index]
         new = _copied(self.rows.T, plan.row_index, known.rows.T, index_table(known.row_index, self._shape[0]))
-        others = np.setdiff1d(np.arange(self._shape[1]), np.append(known.column_index, plan.column_index))
+        others = _other_than(self._shape[1], known.column_index, plan.column_index)
         yield from self._grid(self.rows, (new, plan.row_index[new]), (others, others), most)
 
     def _grid(
@@ -122,22 +122,20 @@ class PlanTask:
             yield from self._block(target, (rows[0][r], columns[0][c]), rows[1][r], columns[1][c])
 
     def _block(self, target: Any, where: tuple[IndexVector, ...], i: IndexVector, j: IndexVector) -> Iterator[Request]:
-        """A request for positions, of which those that are known are filled in."""
-        flat = i * self._shape[1] + j
-        known, value = self._looked_up(flat)
-        target[tuple(index[known] for index in where)] = value
-        unknown = tuple(index[~known] for index in where)
+        """A request for positions, of which those that are known one by one are filled in."""
+        if len(self._flat):
+            known, value = self._looked_up(i * self._shape[1] + j)
+            target[tuple(index[known] for index in where)] = value
+            where, i, j = tuple(index[~known] for index in where), i[~known], j[~known]
 
         def answer(values: Vector) -> None:
-            target[unknown] = values
+            target[where] = values
 
-        if not known.all():
-            yield Request(i[~known], j[~known], answer)
+        if len(i):
+            yield Request(i, j, answer)
 
     def _looked_up(self, flat: IndexVector) -> tuple[Any, FloatArray]:
         """Which positions are known one by one, and their values."""
-        if not len(self._flat):
-            return np.zeros(len(flat), dtype=bool), np.empty(0)
         place = np.minimum(np.searchsorted(self._flat, flat), len(self._flat) - 1)
         known = self._flat[place] == flat
         return known, self._single[place[known]]
@@ -161,6 +159,14 @@ class PlanTask:
         on = line >= 0
         self.values[rest[on]] = lines[line[on], j[rest[on]]]
         return rest[~on]
+
+
+def _other_than(size: int, *index: IndexVector) -> IndexVector:
+    """The positions below ``size`` without those given."""
+    other = np.ones(size, dtype=bool)
+    for some in index:
+        other[some] = False
+    return np.flatnonzero(other)
 
 
 def _copied(target: Matrix, index: IndexVector, known: Matrix, table: IndexVector) -> IndexVector:
