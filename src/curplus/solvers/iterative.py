@@ -78,9 +78,9 @@ class ConjugateGradient(Solver):
         begun = _Begun(equations.zero(), equations.target, equations.adjoint(equations.target))
         if equations.target.shape[0] > MANY * math.prod(equations.shape):
             return begun
-        single = equations.in_single() if norm(begun.slope) > goal else equations
         while (size := norm(begun.slope)) > goal and begun.steps + FAST <= self.max_iter:
-            more = _descent(single, begun.slope / size, max(DIGITS, goal / size), self.ridge)
+            # The copy in single precision is made anew: it would be in memory beside what double precision needs.
+            more = _descent(equations.in_single(), begun.slope / size, max(DIGITS, goal / size), self.ridge)
             z = begun.z + size * float64(more.Z)
             residual = equations.target - equations.apply(z)
             slope = equations.adjoint(residual) - self.ridge * z

@@ -23,8 +23,18 @@ class EntryLines(NamedTuple):
 
     def combined(self, left: FloatArray, right: FloatArray) -> FloatArray:
         """The matrix ``[C, 1] @ left @ right @ [R; 1]`` at the entries."""
-        values: FloatArray = np.vecdot(self.of_columns @ left, self.of_rows @ right.T)
+        of_rows = self.of_rows
+        if 2 * left.shape[1] > right.shape[1]:
+            left = left @ right  # one long product instead of two
+        else:
+            of_rows = of_rows @ right.T
+        values: FloatArray = np.vecdot(self.of_columns @ left, of_rows)
         return values
+
+    def squared_errors(self, left: FloatArray, right: FloatArray) -> FloatArray:
+        """Squared errors of that matrix, weighted."""
+        squares: FloatArray = self.weights * (self.values - self.combined(left, right)) ** 2
+        return squares
 
 
 def entry_lines(observation: Observation, use: IndexVector) -> EntryLines:

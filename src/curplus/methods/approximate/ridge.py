@@ -14,7 +14,7 @@ from .entry_lines import EntryLines
 from .first_guess import FirstGuess
 from .leave_out import RIDGES, LeftOut, Svd, most_cautious, svd_of
 
-__all__ = ["RidgeChoice", "ridge_for", "squares_at"]
+__all__ = ["RidgeChoice", "ridge_for"]
 
 FEW, COARSE = 64, 4  # with more rows and columns, every so many of the ridges are tried first
 
@@ -98,7 +98,7 @@ def _best(
     errors = np.hstack(estimates) / len(sides) if uniform else estimates[larger]
     rounding = 1e-13 * float(errors[-1].sum())
     if judges is not None:
-        errors = _both(errors, squares_at(choice, judges, ridges))
+        errors = _both(errors, _squares_at(choice, judges, ridges))
     chosen = most_cautious(errors, rounding)
     left_out = float(np.mean([share[chosen] for share in shares]))
     if judges is None:
@@ -116,7 +116,7 @@ def _both(left_out: FloatArray, at_entries: FloatArray) -> FloatArray:
     return np.hstack([x * (size / sum(sizes)) for x, size in zip((left_out, at_entries), sizes, strict=True)])
 
 
-def squares_at(choice: RidgeChoice, judges: EntryLines, ridges: FloatArray) -> FloatArray:
+def _squares_at(choice: RidgeChoice, judges: EntryLines, ridges: FloatArray) -> FloatArray:
     """Squared errors at some entries for each of the ridges, shape (len(ridges), k)."""
     guess, (a, s, bt) = choice.guess, choice.svd.above(np.finfo(float).eps)
     parts = (judges.of_columns @ guess.by_columns(bt.T)) * (judges.of_rows @ guess.T.by_columns(a))

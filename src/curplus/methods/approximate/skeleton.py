@@ -25,7 +25,7 @@ from .leave_out import Svd, svd_of
 from .line_weights import EXPONENTS, line_weights
 from .prediction import Prediction
 from .rank import exact_rank, singular_values
-from .ridge import RidgeChoice, ridge_for, squares_at
+from .ridge import RidgeChoice, ridge_for
 
 __all__ = ["RELIABLE", "Skeleton", "ridge_skeleton"]
 
@@ -151,7 +151,8 @@ def _best_weights(found: list[RidgeChoice], entries: EntryLines | None) -> tuple
     """
     if entries is None:
         return min(found, key=lambda choice: choice.left_out), False
-    squares = [squares_at(choice, entries, np.array([choice.ridge]))[0] for choice in found]
+    whole = [_skeleton(choice.guess, choice.svd, choice.ridge) for choice in found]
+    squares = [entries.squared_errors(x.mixing, x.coefficients) for x in whole]
     totals = [float(x.sum()) for x in squares]
     best = int(np.argmin(totals))
     if standard_errors(squares[0], squares[best], np.ones(len(squares[0]))) > KEPT:
