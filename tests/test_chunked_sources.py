@@ -135,6 +135,22 @@ def test_a_chunk_larger_than_the_cache_is_not_kept():
     assert source.bytes_read == 2 * 128
 
 
+@pytest.mark.parametrize("symmetric", [False, True])
+@pytest.mark.parametrize("limits", [{"cache_bytes": 0}, {"memory_limit": 60_000}])
+def test_acquire_makes_three_passes_at_most_where_chunks_are_not_kept(low_rank, limits, symmetric):
+    matrix = low_rank((200, 200), 4) @ low_rank((200, 200), 4).T
+    matrix = matrix + matrix.T
+    totals = {"n_columns": 10, "n_rows": 10, "n_entries": 800}
+    source = ChunkedSource(Recorder(matrix), (200, 200), (10, 10), **limits)
+    seen = curplus.acquire(source, **totals, symmetric=symmetric, rng=0)
+    assert seen.counts == (10, 10, 800)
+    assert source.bytes_read <= 3 * matrix.nbytes
+    assert np.count_nonzero(seen.steering) == 400
+    np.testing.assert_array_equal(seen.columns, matrix[:, seen.column_index])
+    np.testing.assert_array_equal(seen.rows, matrix[seen.row_index])
+    np.testing.assert_array_equal(seen.values, matrix[seen.i, seen.j])
+
+
 @pytest.mark.parametrize("strategy", ["uniform", "auto"])
 def test_acquire_reads_each_chunk_at_most_once_when_all_fit_into_the_cache(low_rank, strategy):
     record = Recorder(low_rank((60, 50), 4))

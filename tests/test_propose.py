@@ -171,3 +171,23 @@ def test_what_cannot_be_a_seed_is_refused_in_words(seed):
 def test_a_strategy_for_entries_is_no_strategy_for_rows():
     with pytest.raises(InvalidArgumentError, match="Use entry_strategy='product_leverage'"):
         acquire(np.ones((5, 4)), n_columns=1, n_rows=1, n_entries=1, strategy="product_leverage")
+
+
+@every_way
+def test_few_rounds_are_three_and_reach_the_totals(rng, way):
+    M, seen, plans = rng.standard_normal((60, 50)), Observation(shape=(60, 50)), []
+    while (plan := propose(seen, **TOTALS, **way, few_rounds=True, rng=0)) is not None:
+        seen = seen.extend(read(M, plan, known=seen))
+        plans.append(plan)
+    assert len(plans) <= 3
+    assert seen.counts == tuple(TOTALS.values())
+
+
+@pytest.mark.parametrize("budget", [0.2, 0.5])
+def test_few_rounds_stay_within_a_budget(rng, budget):
+    M, seen = rng.standard_normal((60, 50)), Observation(shape=(60, 50))
+    while (plan := propose(seen, budget=budget, few_rounds=True, rng=0)) is not None:
+        seen = seen.extend(read(M, plan, known=seen))
+    known = np.zeros(M.shape, dtype=bool)
+    known[seen.row_index] = known[:, seen.column_index] = known[seen.i, seen.j] = True
+    assert 0.9 * budget * M.size < known.sum() <= budget * M.size

@@ -136,6 +136,8 @@ def acquire(
     entries are read next, and help to choose. Entries that lie on rows or columns already read are not asked for again.
     Choosing costs
     :math:`O(d_1^2 n + d_2^2 m + d_1 d_2 (n + m))` a round. :func:`curplus.propose` is one round without the reading.
+    Where each round is a pass through a file in chunks that is larger than what the source keeps of it, there are three
+    rounds instead of some eighteen (``few_rounds`` of :func:`curplus.propose`).
 
     Columns of a PSD matrix are read in about eight blocks. For a block some are drawn with chances in proportion to
     what is left of the diagonal, and the entries where they intersect are read. ``"rpcholesky"`` rejects some of them,
@@ -170,7 +172,8 @@ def acquire(
         return read_to_tolerance(carry_out, seen, float(tol), allowance, seed=seed)
     counts: dict[str, Any] = {"n_columns": n_columns, "n_rows": n_rows, "n_entries": n_entries}
     places = {"required": required, "forbidden": forbidden, "prior": prior}
-    how: dict[str, Any] = {"strategy": strategy, "entry_strategy": entry_strategy}
+    few_rounds = getattr(source, "a_round_is_a_pass", False) is True
+    how: dict[str, Any] = {"strategy": strategy, "entry_strategy": entry_strategy, "few_rounds": few_rounds}
     if budget is not None and seen.symmetry != PSD:
         goal = goal_for(seen, counts, budget, costs, limits_for(seen, required, forbidden), symmetric=symmetric)
         seen = seen.noted(f"a budget of {budget:g}: {goal.reason}")

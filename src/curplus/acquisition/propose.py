@@ -8,6 +8,7 @@ on where it stopped.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,7 @@ def propose(
     entry_strategy: str | EntryStrategy = "uniform",
     symmetric: bool = False,
     horizon: float | None = None,
+    few_rounds: bool = False,
     rng: RandomState = None,
 ) -> SamplePlan | None:
     """What to read next, so that in the end so many columns, rows and entries are known, or a budget is spent.
@@ -77,6 +79,9 @@ def propose(
     horizon : float, optional
         The budget that will have been spent one day, where ``budget`` is only the next part of it: the share for rows
         and columns is that of the horizon.
+    few_rounds : bool, default False
+        Whether a round costs so much that there shall be few: pilots and the entries that help to choose are proposed
+        together, then all rows or columns of one kind, and those of the other with the last entries.
     rng : None, int or numpy.random.Generator
         With an int, the plan depends on it and on what is known alone. A generator is asked for such a number.
 
@@ -120,16 +125,41 @@ def propose(
         return uniform_plan(observation.shape, **at_once._asdict(), rng=state) if any(at_once) else None
     _check_prior(prior, observation.shape)
     share = PILOTS if prior is None else PILOTS_OF_PRIOR
-    step = next_step(observation.counts, goal.counts, chooser.rounds, symmetric, pilot_share=share)
+    rounds = min(chooser.rounds, 1) if few_rounds else chooser.rounds
+    step = next_step(observation.counts, goal.counts, rounds, symmetric, pilot_share=share)
     missing = goal.counts.n_entries - observation.n_entries - len(observation.unmeasured_i)
+    drawn = partial(_entries, limits.hidden_from(observation), drawer, state, goal)
+    if step is None:
+        return drawn(missing)
     can_steer = entry_strategy == "uniform" and not (symmetric and observation.noise is not None)
-    if step is not None and not step.uniform and can_steer:
-        first_ones = _n_steering(chooser, goal.n_entries_first) - int(np.count_nonzero(observation.steering))
-        if min(missing, first_ones) > 0:
-            return _entries(limits.hidden_from(observation), min(missing, first_ones), drawer, state, goal, False)
-    if step is not None:
-        return _rows_or_columns(observation, step, chooser, state, goal, prior=prior, symmetric=symmetric)
-    return _entries(limits.hidden_from(observation), missing, drawer, state, goal) if missing > 0 else None
+    steering = _n_steering(chooser, goal.n_entries_first) - int(np.count_nonzero(observation.steering))
+    steering = min(missing, steering) if can_steer else 0
+    if steering > 0 and not step.uniform:
+        return drawn(steering, evidence=False)
+    lines = _rows_or_columns(observation, step, chooser, state, goal, prior=prior, symmetric=symmetric)
+    if not few_rounds:
+        return lines
+    if step.uniform:
+        return _together(lines, drawn(steering, evidence=False))
+    return _together(lines, drawn(missing)) if _is_last(lines, observation, goal) else lines
+
+
+def _is_last(lines: SamplePlan, observation: Observation, goal: Goal) -> bool:
+    """Whether no rows and columns are wanted after these; of a budget, what is left is known when they are read."""
+    have = (observation.n_columns + len(lines.column_index), observation.n_rows + len(lines.row_index))
+    return goal.prices is None and have == goal.counts[:2]
+
+
+def _together(lines: SamplePlan, entries: SamplePlan | None) -> SamplePlan:
+    """One plan for rows, columns and entries."""
+    if entries is None:
+        return lines
+    return entries._replace(
+        column_index=lines.column_index,
+        row_index=lines.row_index,
+        design=SamplingDesign(lines.design.columns, lines.design.rows, entries.design.entries),
+        reasons=(*(lines.reasons or ()), *(entries.reasons or ())),
+    )
 
 
 def _psd_columns(shape: Shape, n_columns: int | None, budget: Any, costs: Any, *places: Any) -> int | None:
@@ -224,12 +254,16 @@ def _n_steering(strategy: Strategy, n_entries: int) -> int:
 
 def _entries(
     observation: Observation,
-    count: int,
     strategy: EntryStrategy,
     rng: np.random.Generator,
     goal: Goal,
+    count: int,
+    *,
     evidence: bool = True,
 ) -> SamplePlan | None:
+    """So many more entries; None where none are wanted, or can be paid for."""
+    if count <= 0:
+        return None
     draws: Any = strategy.draw(observation, count, rng)
     if not isinstance(draws, EntryDraws) or not len(draws.i) == len(draws.j) == count:
         raise InvalidArgumentError(f"{strategy!r} was asked for EntryDraws of {count} positions, and drew {draws!r}.")

@@ -158,11 +158,17 @@ def share_for_lines(crosses: float) -> float:
     return share if crosses >= FEWEST_CROSSES else 0.0
 
 
+def parts_of_lines(*prices: float) -> list[float]:
+    """Parts of what is for rows and columns that each kind gets, by the mean price of one: as its square root."""
+    roots = [math.sqrt(price) for price in prices]
+    return [root / sum(roots) if sum(roots) else 1 / len(roots) for root in roots]
+
+
 def counts_for_budget(shape: Shape, n_values: float) -> SampleCounts:
-    """Counts that read at most ``n_values`` positions: rows and columns for the same part of it, and entries."""
+    """Counts that read at most ``n_values`` positions: rows, columns and entries."""
     n, m = check_shape(shape)
-    for_each = share_for_lines(n_values / (n + m)) * n_values / 2
-    d1, d2 = min(int(for_each / n), m), min(int(for_each / m), n)
+    for_lines, (column, row) = share_for_lines(n_values / (n + m)) * n_values, parts_of_lines(n, m)
+    d1, d2 = min(int(for_lines * column / n), m), min(int(for_lines * row / m), n)
     on_lines = n * d1 + m * d2 - d1 * d2
     return SampleCounts(d1, d2, min(int(n_values) - on_lines, n * m))
 

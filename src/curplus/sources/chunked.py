@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -115,6 +116,12 @@ class ChunkedSource:
     @property
     def shape(self) -> Shape:
         return self._shape
+
+    @property
+    def a_round_is_a_pass(self) -> bool:
+        """Whether a round of :func:`curplus.acquire` reads chunks anew: the matrix is larger than the cache may be."""
+        kept = min(self._cache_bytes, math.inf if self._memory_limit is None else self._memory_limit)
+        return math.prod(self._shape) * int(self.dtype.itemsize) > kept
 
     def limit(self, memory_limit: int | None = None, progress: Callable[[int, int], object] | None = None) -> None:
         """Set the memory limit and the progress callback of a source that is open; None changes nothing."""
