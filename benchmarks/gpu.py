@@ -7,6 +7,7 @@ Run: python benchmarks/gpu.py, or without a GPU: python benchmarks/gpu.py --devi
 With --huge the matrix has 1,000,000 x 100,000 entries. Each step is compared with the floor, which no method can do
 without (reading the columns and rows, two Gram matrices, two products), and with NumPy on as many processor cores as
 the process may use: taskset -c 0,1 env OPENBLAS_NUM_THREADS=2 python benchmarks/gpu.py --huge
+Its factors decay to a ten-thousandth; with --flat they do not, and NumPy is left out.
 """
 
 import argparse
@@ -37,10 +38,11 @@ class Size(NamedTuple):
     lines: int  # columns, and as many rows
     entries: int
     many: int = 0  # entries, enough for refinement: rank * (n + m) / 2, and those set aside
+    decay: float = 1.1  # by which each factor is smaller than the one before
 
     def factors(self, kind: str) -> tuple[Any, Any]:
         rng, (n, m), k = np.random.default_rng(0), self.shape, self.width
-        left = rng.standard_normal((n, k)) / 1.1 ** np.arange(k)
+        left = rng.standard_normal((n, k)) / self.decay ** np.arange(k)
         return left.astype(kind), rng.standard_normal((k, m)).astype(kind)
 
 
@@ -95,7 +97,7 @@ def steps(source: Any, like: Any, size: Size, library: Library) -> dict[str, tup
             result = step()
             library.wait()
             done[name] = result, time.perf_counter() - start
-        if size is HUGE:
+        if size.shape == HUGE.shape:
             print(f"# {library.name}, {name}: {done[name][1]:.3f} s", flush=True)
         check(result, like)
     assert not size.many or "refinement_z" in result.report.to_dict()  # it was tried
@@ -122,19 +124,21 @@ def difference(ours: Any, theirs: Any) -> float:
     return abs(ours.error / theirs.error - 1)
 
 
-def huge(library: Library) -> dict[str, float]:
-    left, right = map(library.put, HUGE.factors("float64"))
-    return {name: seconds for name, (_, seconds) in steps(FactoredSource(left, right), left, HUGE, library).items()}
+def huge(library: Library, size: Size) -> dict[str, float]:
+    left, right = map(library.put, size.factors("float64"))
+    return {name: seconds for name, (_, seconds) in steps(FactoredSource(left, right), left, size, library).items()}
 
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("--device", default="cuda", help="of PyTorch; 'cpu' leaves CuPy out")
 parser.add_argument("--small", action="store_true", help="2,000 x 800 instead of 200,000 x 20,000")
 parser.add_argument("--huge", action="store_true", help="1,000,000 x 100,000, in double precision")
+parser.add_argument("--flat", action="store_true", help="with --huge: without decay, and without NumPy")
 options = parser.parse_args()
 if options.huge:
-    print(f"curplus {curplus.__version__}, {HUGE}")
-    timed = {library.name: huge(library) for library in reversed(libraries(options.device))}
+    found, size = libraries(options.device)[options.flat :], HUGE._replace(decay=1.0) if options.flat else HUGE
+    print(f"curplus {curplus.__version__}, {size}")
+    timed = {library.name: huge(library, size) for library in reversed(found)}
     first = list(timed.values())[-1]
     print(f"{'':40} {'step':12} {'seconds':>9} {'of the floor':>13} {'NumPy / this':>13}")
     for name, seconds in timed.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -202,11 +203,10 @@ def _explaining(residual: ResidualColumns, drawn: Callable[[], Vector]) -> Calla
     """
 
     def scores() -> Vector:
-        explained = to_numpy(residual.explained(ridge=0.1))
-        best = np.max(explained, where=to_numpy(residual.selectable), initial=0.0)
-        alike = to_device(explained >= (1 - ALIKE) * best, residual.residual_norms)
-        xp, keys = array_namespace(residual.residual_norms), drawn()
-        return xp.where(alike, keys, xp.full_like(keys, -math.inf))
+        explained, keys = residual.explained(ridge=0.1), drawn()
+        xp = array_namespace(explained)
+        best = float(xp.max(xp.where(residual.selectable, explained, xp.zeros_like(explained))))
+        return xp.where(explained >= (1 - ALIKE) * best, keys, xp.full_like(keys, -math.inf))
 
     return scores
 
@@ -214,12 +214,14 @@ def _explaining(residual: ResidualColumns, drawn: Callable[[], Vector]) -> Calla
 def _drawn_by_residual(
     residual: ResidualColumns, candidates: Candidates, surprise: FloatArray, power: int, rng: np.random.Generator
 ) -> Callable[[], Vector]:
-    """Scores whose order is that of draws by a power of residuals and surprises."""
-    noise = rng.gumbel(size=len(surprise))
+    """Scores whose order is that of draws by a power of residuals and surprises, for their price."""
+    noise = rng.gumbel(size=len(surprise)) + power * np.log(candidates.worth(np.ones(len(surprise))))
+    on_device = partial(to_device, like=residual.residual_norms)  # once: scores are asked for at every pick
+    unexplained, keys, xp = on_device(surprise), on_device(noise), array_namespace(residual.residual_norms)
 
     def scores() -> Vector:
-        squares = candidates.worth(np.maximum(to_numpy(residual.residual_norms), 0.0) + surprise)
-        return to_device(power * np.log(np.maximum(squares, np.finfo(float).tiny)) + noise, residual.residual_norms)
+        squares = xp.clip(residual.residual_norms, min=0.0) + unexplained
+        return power * xp.log(xp.clip(squares, min=float(np.finfo(float).tiny))) + keys
 
     return scores
 
