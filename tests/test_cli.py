@@ -197,9 +197,9 @@ def test_what_the_demonstration_says_is_true(tmp_path):
     assert found["true_best"] == int(np.argmax(M.mean(axis=1)))
     assert all(line["truth"] == pytest.approx(M[line["model"]].mean()) for line in found["may_be_best"])
     assert found["coverage"] > 0.9
-    assert found["rounds"][-1]["study"] < found["rounds"][-1]["uniform"]
-    (step,) = found["rounds"][-1:]
-    assert step["additive"] < np.sqrt(np.mean((M - M.mean()) ** 2))
+    step, scores = found["rounds"][-1], found["score_errors"]
+    assert step["study"] < step["additive"] < step["mean"] < np.sqrt(np.mean((M - M.mean()) ** 2))
+    assert scores["study"] < scores["additive"] < scores["mean"]
 
 
 def test_says_its_version(call):

@@ -23,8 +23,8 @@ __all__ = ["demo"]
 DATA = "llm_answers"
 PICTURES = (".png", ".pdf", ".svg", ".jpg")
 MOST_SHOWN = 10  # models
-WAYS = {"study": "study", "uniform": "mean of model", "additive": "additive"}
-COLOURS = {"study": "#d55e00", "uniform": "0.5", "additive": "#0072b2"}
+WAYS = {"study": "study", "mean": "mean of model", "additive": "additive"}
+COLOURS = {"study": "#d55e00", "mean": "0.5", "additive": "#0072b2"}
 
 
 def _check_share(share: float) -> float:
@@ -119,8 +119,8 @@ def _print(story: Story, card: Any) -> None:
     headings = ["round", "spent", "share", "failed", "twice", *WAYS.values()]
     show.table(headings, rows, title="error at answers that were not bought (root mean square)")
     show.line(
-        "Failed so far: paid for without an answer. Twice: bought again by mistake. The other two ways have as many "
-        "answers, drawn at random: the mean of each model, and an additive model of models and questions."
+        "Failed so far: paid for without an answer. Twice: bought again by mistake. The other two ways have the same "
+        "answers: the mean of each model, and an additive model of models and questions."
     )
     show.line(f"The study says: {story.status.sentence}. The true error is {story.relative_error:.1%}.")
     scores = ", ".join(f"{WAYS[way]} {error:.4f}" for way, error in story.score_errors.items())

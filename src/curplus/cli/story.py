@@ -30,12 +30,12 @@ class Step(NamedTuple):
     n_failed: int
     n_repeated: int
     study: float
-    uniform: float  # answers drawn at random, the mean of each model
-    additive: float  # the same answers, offsets of models and questions
+    mean: float  # the mean of each model, of the same answers
+    additive: float  # offsets of models and questions, of the same answers
 
 
 class Baselines(NamedTuple):
-    """Two usual answers from values drawn at random."""
+    """Two usual ways to use the answers that the study has."""
 
     known: NDArray[np.bool_]  # (n, m)
     own_mean: FloatArray  # (n,), the mean of what was bought of each row
@@ -65,13 +65,13 @@ def tell_story(matrix: FloatArray, share: float, folder: Path, *, seed: int = 0)
     for _ in range(N_ROUNDS):
         n_repeated = _buy(study, matrix, share / N_ROUNDS, rng)
         study.certify()
-        baselines = _baselines(matrix, study.observation().n_values_read, rng)
+        baselines = _baselines(study.observation().entries)
         steps.append(_step(study, matrix, baselines, n_repeated))
     approx, seen = study.fit(), study.observation()
     means, truth = estimate_means(approx, seen), matrix.mean(axis=1)
     assert baselines is not None
     additive = np.where(baselines.known, matrix, baselines.additive).mean(axis=1)
-    estimates = {"study": means.estimate, "uniform": baselines.own_mean, "additive": additive}
+    estimates = {"study": means.estimate, "mean": baselines.own_mean, "additive": additive}
     error = float(np.linalg.norm(matrix - approx.to_array()) / np.linalg.norm(matrix))
     scores = {name: _root_mean_square(x - truth) for name, x in estimates.items()}
     story = Story((n, m), tuple(steps), study.status(), error, means, means.best(1), truth, scores)
@@ -90,31 +90,26 @@ def _buy(study: Study, matrix: FloatArray, share: float, rng: np.random.Generato
     return len(again)
 
 
-def _baselines(matrix: FloatArray, n_values: int, rng: np.random.Generator) -> Baselines:
-    """As many answers drawn uniformly at random, without any that fails."""
-    n, m = matrix.shape
-    i, j = np.divmod(rng.choice(n * m, n_values, replace=False), m)
-    values, counts = matrix[i, j], np.bincount(i, minlength=n)
-    sums = np.bincount(i, values, n)
+def _baselines(answers: Entries) -> Baselines:
+    (n, m), i, values = answers.shape, answers.i, answers.values
+    counts, sums = np.bincount(i, minlength=n), np.bincount(i, values, n)
     own_mean = np.where(counts > 0, sums / np.maximum(counts, 1), values.mean())
-    model = additive_model(Entries((n, m), i, j, values, weights=np.ones(n_values)))
+    model = additive_model(Entries((n, m), i, answers.j, values, weights=np.ones(len(i))))
     known = np.zeros((n, m), dtype=bool)
-    known[i, j] = True
+    known[i, answers.j] = True
     return Baselines(known, own_mean, np.asarray(model.constant + model.rows[:, None] + model.columns))
 
 
 def _step(study: Study, matrix: FloatArray, baselines: Baselines, n_repeated: int) -> Step:
     status, seen = study.status(), study.observation()
-    unread = np.ones(matrix.shape, dtype=bool)
-    unread[seen.i, seen.j] = False
     others = ~baselines.known
     return Step(
         spent=status.spent,
         n_values=seen.n_values_read,
         n_failed=status.n_failed,
         n_repeated=n_repeated,
-        study=_root_mean_square((matrix - study.fit().to_array())[unread]),
-        uniform=_root_mean_square((matrix - baselines.own_mean[:, None])[others]),
+        study=_root_mean_square((matrix - study.fit().to_array())[others]),
+        mean=_root_mean_square((matrix - baselines.own_mean[:, None])[others]),
         additive=_root_mean_square((matrix - baselines.additive)[others]),
     )
 
