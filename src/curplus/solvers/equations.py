@@ -42,7 +42,6 @@ __all__ = ["EntryEquations", "entry_equations"]
 
 ALL_HIT = 4  # entries for each row or column, with which hardly any is not hit
 NARROWEST = 64  # pairs at a time, below which a product with a sparse matrix is slow
-SMALL = 2**17  # numbers whose memory is used again and again: fresh memory takes as long as the products
 
 
 class Places(NamedTuple):
@@ -161,7 +160,7 @@ class EntryEquations(NamedTuple):
             return moments
         moments = np.zeros((len(of_p.a), len(of_q.a)))
         squares = self.places.matrix(self.weight**2, rows=len(self.left))
-        at_once = max(SMALL, NARROWEST * len(self.right))
+        at_once = max(2**22, NARROWEST * len(self.right))
         for part in blocks(len(self.left), max(moments.shape), most=2**22):
             some, of_left = squares[part], column_products(self.left[part], of_p.a, of_p.b).T
             for pairs in blocks(len(of_q.a), len(self.right), most=at_once):

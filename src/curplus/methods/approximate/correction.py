@@ -97,12 +97,19 @@ def corrected(
     if largest(error.values) <= ROUNDING * observation.magnitude:
         return prediction, Gain(0, 0.0)
     error, aside, left, right = _compact(errors, columns, mixing, rows, other)
-    parts = cache(lambda: [normal_sums(left, right, error.take(out)) for out in left_out_in_turn(error)])
-    whole = cache(lambda: reduce(NormalSums.plus, parts()) if len(error) < MANY else normal_sums(left, right, error))
+    folds = left_out_in_turn(error)
+    part = cache(lambda fold: normal_sums(left, right, error.take(folds[fold])))
+
+    @cache
+    def whole() -> NormalSums:
+        if len(error) >= MANY:  # hardly any fold will be asked for
+            return normal_sums(left, right, error)
+        return reduce(NormalSums.plus, map(part, range(len(folds))))
+
     cores = cache(lambda: whole().cores())
 
     def predicted(fold: int | None, at: Entries) -> list[Vector]:
-        return _cores_at(left, right, cores() if fold is None else whole().minus(parts()[fold]).cores(), at)
+        return _cores_at(left, right, cores() if fold is None else whole().minus(part(fold)).cores(), at)
 
     gain = gain or best_gain(error, aside, predicted)
     if not gain.standard_errors > KEPT_OF_SEVERAL:
