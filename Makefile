@@ -37,7 +37,7 @@ test-lowest: .venv-lowest/ready  ## run the tests with the lowest versions that 
 
 .venv-cmfrec/ready:          # a neighbour in an environment of its own
 	$(PYTHON) -m venv .venv-cmfrec
-	.venv-cmfrec/bin/python -m pip install --quiet cmfrec
+	.venv-cmfrec/bin/python -m pip install --quiet cmfrec threadpoolctl
 	touch $@
 
 bench: .venv/ready .venv-cmfrec/ready  ## ours beside the neighbours on the same data: docs/guide/results.rst

@@ -73,7 +73,7 @@ def problems(folder):
         return scattered(X.shape, i, j, X[i, j], 0.5)
 
     def dexter():
-        return whole(curplus.datasets.load("dexter", data_home=folder).X, 10)
+        return whole(curplus.datasets.load("dexter", data_home=folder).matrix, 10)
 
     def digits():
         from kernels import digits as points
@@ -114,24 +114,29 @@ def run(way, path, out, python, limit):
 
 
 def measure(options):
+    """The rows of one case after the other."""
     for name, make in problems(options.data):
-        if not name.startswith(tuple(options.only)):
-            continue
-        with tempfile.TemporaryDirectory() as folder:
-            problem = make()
-            np.savez(Path(folder) / "problem.npz", **problem)
-            for way in WAYS[problem["kind"]]:
-                if name.startswith("growth") and way not in GROWN:
-                    continue
-                python = options.cmfrec if way == "cmfrec" else sys.executable
-                out = Path(folder) / "result.json"
-                out.unlink(missing_ok=True)
-                runs, note = run(way, Path(folder) / "problem.npz", out, python, options.limit)
-                print(f"{name}: {way}, {len(runs)} settings {note}", flush=True)
-                size = np.prod([float(side) for side in problem["shape"]])
-                for one in runs or [{"setting": "", "seconds": "", "error": "", "read": "", "megabytes": ""}]:
-                    share = one["read"] / size if runs else ""
-                    yield {"case": name, "kind": problem["kind"], "way": way, "note": note, "share": share} | one
+        if name.startswith(tuple(options.only)):
+            yield list(measured(name, make, options))
+
+
+def measured(name, make, options):
+    """One row for each setting of each way."""
+    with tempfile.TemporaryDirectory() as folder:
+        problem = make()
+        np.savez(Path(folder) / "problem.npz", **problem)
+        for way in WAYS[problem["kind"]]:
+            if name.startswith("growth") and way not in GROWN:
+                continue
+            python = options.cmfrec if way == "cmfrec" else sys.executable
+            out = Path(folder) / "result.json"
+            out.unlink(missing_ok=True)
+            runs, note = run(way, Path(folder) / "problem.npz", out, python, options.limit)
+            print(f"{name}: {way}, {len(runs)} settings {note}", flush=True)
+            size = np.prod([float(side) for side in problem["shape"]])
+            for one in runs or [{"setting": "", "seconds": "", "error": "", "read": "", "megabytes": ""}]:
+                share = one["read"] / size if runs else ""
+                yield {"case": name, "kind": problem["kind"], "way": way, "note": note, "share": share} | one
 
 
 GROWN = ("curplus, uniform", "CUR+", "randomized_svd", "TruncatedSVD")
@@ -255,6 +260,16 @@ def draw(rows, path):
     figure.savefig(path, dpi=110)
 
 
+def write(rows, options):
+    """The table, the pictures and the page."""
+    with (options.out / "_static/bench.csv").open("w", newline="") as stream:
+        table = csv.DictWriter(stream, FIELDS, lineterminator="\n")
+        table.writeheader()
+        table.writerows({key: f"{x:.5g}" if isinstance(x, float) else x for key, x in row.items()} for row in rows)
+    draw(rows, options.out / "_static/bench.png")
+    (options.out / "guide/results.rst").write_text(page(rows, options))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", default=os.environ.get("CURPLUS_DATA"), help="folder of the real data sets")
@@ -263,15 +278,10 @@ def main():
     parser.add_argument("--only", nargs="+", default=[""], help="names of problems, or the beginnings of them")
     parser.add_argument("--out", type=Path, default=HERE.parent / "docs")
     options = parser.parse_args()
-    rows = _with_others(list(measure(options)), options)
     (options.out / "_static").mkdir(parents=True, exist_ok=True)
     (options.out / "guide").mkdir(parents=True, exist_ok=True)
-    with (options.out / "_static/bench.csv").open("w", newline="") as stream:
-        table = csv.DictWriter(stream, FIELDS, lineterminator="\n")
-        table.writeheader()
-        table.writerows({key: f"{x:.5g}" if isinstance(x, float) else x for key, x in row.items()} for row in rows)
-    draw(rows, options.out / "_static/bench.png")
-    (options.out / "guide/results.rst").write_text(page(rows, options))
+    for rows in measure(options):  # what is done is kept if a later case fails
+        write(_with_others(rows, options), options)
 
 
 if __name__ == "__main__":

@@ -45,6 +45,7 @@ SHARES = (0.2, 0.5)  # of the values that are hidden
 def soft_impute(X: Any) -> Iterator[Any]:
     """Filled tables along a path of thresholds (Mazumder, Hastie and Tibshirani 2010), columns standardised."""
     known, mean, spread = np.isfinite(X), np.nanmean(X, axis=0), np.nanstd(X, axis=0)
+    spread = np.where(spread > 0, spread, 1.0)
     Z = np.where(known, (X - mean) / spread, 0.0)
     tall = Z.shape[0] >= Z.shape[1]
     Z, known = (Z, known) if tall else (Z.T, known.T)

@@ -4,13 +4,16 @@ The floor is what no method in this family can go below: gathering the columns a
 two products that make bases of them. The smallest case is a dense matrix, beside scikit-learn's randomized_svd of all
 of it; of the larger ones only what is read exists. All are of the rank asked for, plus 1 % noise.
 
-Run: python benchmarks/speed.py [--sizes square tall long wide deep entries] [--repeat 3], by default the first
+Run: python benchmarks/speed.py [--sizes square tall long wide deep entries] [--repeat 3] [--out FILE.csv], by default
+the first. The table that is written has a column for each size.
 """
 
 import argparse
+import csv
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from common import versions  # isort: skip
@@ -156,18 +159,52 @@ def memory(given: Whole | Sample) -> float:
     return peak / (seen.columns.nbytes + seen.rows.nbytes)
 
 
+TABLE = {
+    "floor (s)": "floor",
+    "read (s)": "read",
+    "read and cur_plus (s)": "cur_plus, read",
+    "cur_plus (s)": "cur_plus",
+    "approximate (s)": "approximate",
+    "certify (s)": "certify",
+    "read and cur_plus / floor": "cur_plus / floor",
+    "approximate / cur_plus": "approximate / cur_plus",
+    "certify / approximate": "certify / approximate",
+    "memory": MEMORY,
+}
+
+
+def write(found: dict[str, dict[str, float]], path: Path) -> None:
+    """A table with a column for each size."""
+    sizes = [SIZES[name] for name in found]
+    rows: list[list[Any]] = [["", *found]]
+    rows += [
+        ["rows", *(f"{size.shape[0]:,}" for size in sizes)],
+        ["columns", *(f"{size.shape[1]:,}" for size in sizes)],
+    ]
+    rows += [["rank", *(size.rank for size in sizes)]]
+    rows += [["sampled columns, and as many rows", *(f"{size.lines:,}" for size in sizes)]]
+    rows += [["entries", *(f"{size.entries:,}" for size in sizes)]]
+    rows += [[label, *(f"{numbers[what]:.3g}" for numbers in found.values())] for label, what in TABLE.items()]
+    with path.open("w", newline="") as stream:
+        csv.writer(stream, lineterminator="\n").writerows(rows)
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", nargs="+", choices=SIZES, default=["square"])
     parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     print(versions())
     print("size,what,measured,at most")
+    found: dict[str, dict[str, float]] = {}
     for name in options.sizes:
         given = problem(SIZES[name])
         times = dict(measure(given, options.repeat))
         for what, value in times.items():
             print(f'{name},"{what} (s)",{value:.4f},', flush=True)
-        for what, value in ratios(times):
-            print(f"{name},{what},{value:.2f},{given.size.most.get(what, '')}")
-        print(f"{name},{MEMORY},{memory(given):.2f},{given.size.most.get(MEMORY, '')}", flush=True)
+        found[name] = {**times, **dict(ratios(times)), MEMORY: memory(given)}
+        for what in (*dict(ratios(times)), MEMORY):
+            print(f"{name},{what},{found[name][what]:.2f},{given.size.most.get(what, '')}", flush=True)
+    if options.out:
+        write(found, options.out)
