@@ -23,12 +23,11 @@ class EntryLines(NamedTuple):
 
     def combined(self, left: FloatArray, right: FloatArray) -> FloatArray:
         """The matrix ``[C, 1] @ left @ right @ [R; 1]`` at the entries."""
-        of_rows = self.of_rows
-        if 2 * left.shape[1] > right.shape[1]:
-            left = left @ right  # one long product instead of two
+        (a, width), b, k = left.shape, right.shape[1], len(self.values)
+        if (width + k) * a * b < k * (a + b) * width:
+            values: FloatArray = np.vecdot(self.of_columns @ (left @ right), self.of_rows)
         else:
-            of_rows = of_rows @ right.T
-        values: FloatArray = np.vecdot(self.of_columns @ left, of_rows)
+            values = np.vecdot(self.of_columns @ left, self.of_rows @ right.T)
         return values
 
     def squared_errors(self, left: FloatArray, right: FloatArray) -> FloatArray:
