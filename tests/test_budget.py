@@ -85,7 +85,7 @@ def test_equal_prices_change_no_choice(method):
 
 def test_a_cheap_row_is_bought_more_often_than_a_dear_column():
     M = low_rank(100, 100)
-    seen = acquire(M, budget=3000, costs=Costs(row=20.0, column=400.0), rng=0)
+    seen = acquire(M, budget=6000, costs=Costs(row=20.0, column=400.0), rng=0)
     assert 3 < seen.n_rows / seen.n_columns < 6  # the square root of 20
 
 

@@ -127,11 +127,12 @@ def goal_for(
         horizon=in_the_end - reserved,
     )
     left = max(money - paid.total, 0.0)
+    column, row = float(np.mean(prices.columns)), float(np.mean(prices.rows))
     for_columns, for_rows = (
-        min(part + ROUNDED_UP * float(np.mean(price)) - paid_for if name in missing else left, left)
+        min(part + ROUNDED_UP * price - paid_for if name in missing else left, left)
         for name, part, price, paid_for in (
-            ("n_columns", split.columns, prices.columns, paid.columns),
-            ("n_rows", split.rows, prices.rows, paid.rows),
+            ("n_columns", split.columns, column, paid.columns),
+            ("n_rows", split.rows - _rounded_up_by(split.columns, column), row, paid.rows),
         )
     )
     if {"n_columns", "n_rows"} <= set(missing):
@@ -154,6 +155,11 @@ def goal_for(
         first = int(max(min(split.entries, money - for_lines), 0.0) / prices.mean_entry)
         wanted = wanted._replace(n_entries=_entries_for(observation, left if done else split.entries, prices, done))
     return Goal(wanted, first, columns, rows, prices, left, split.reason)
+
+
+def _rounded_up_by(part: float, price: float) -> float:
+    """What whole ones cost more than their part: the other kind gets less."""
+    return max(math.floor(part / price + ROUNDED_UP) * price - part, 0.0) if price else 0.0
 
 
 def _together_within(left: float, for_columns: float, for_rows: float) -> tuple[float, float]:
