@@ -250,9 +250,9 @@ def draw(rows, path):
             runs = {}
             for row in grown:
                 if row["way"] == way and row["setting"] in ("d=40", "n_iter=2", "arpack n_iter=5"):
-                    runs[int(row["case"].split(",")[1].split("x")[0])] = float(row[field] or "nan")
-            if runs:
-                axis.plot(sorted(runs), [max(runs[n], 1e-3) for n in sorted(runs)], label=way, **look[way])
+                    runs[int(row["case"].split(",")[1].split("x")[0])] = float(row[field] or 0) or np.nan
+            if np.any(np.isfinite(list(runs.values()))):  # memory within what loading the data had taken is not seen
+                axis.plot(sorted(runs), [runs[n] for n in sorted(runs)], label=way, **look[way])
         axis.set(xscale="log", yscale="log", xlabel="rows n, of n x 2000", ylabel=field, title=f"{field} against n")
         axis.legend(fontsize=6)
     for axis in axes[len(panels) + 2 :]:
