@@ -161,8 +161,10 @@ def _by_iteration(A: Matrix, gram: Matrix, r: int) -> tuple[Matrix, Matrix] | No
     if k is None:
         return None
     many = _beside(W[:, :k] / array_namespace(W).sqrt(squares[:k]), A)
-    Q, _ = _orthonormal(A @ many, many)
-    _, s, Wt = small_svd(Q.T @ A)
+    basis = _orthonormal(A @ many, many)
+    if basis is None:
+        return None
+    _, s, Wt = small_svd(basis[0].T @ A)
     coefficients = Wt[:r, :].T / s[:r]
     return _orthonormal(A @ coefficients, coefficients)
 
@@ -182,12 +184,16 @@ def _enough_directions(squares: FloatArray, r: int, rounding: float) -> int | No
     return r + int(np.argmax(good)) if good.any() else None
 
 
-def _orthonormal(vectors: Matrix, coefficients: Matrix) -> tuple[Matrix, Matrix]:
-    """Vectors that are nearly so already, and what they are made of: once is enough."""
-    products = inner_products(vectors)
-    xp = array_namespace(products)
-    change = _beside(xp.linalg.inv(xp.linalg.cholesky(products)).T, vectors)
-    return vectors @ change, coefficients @ change
+def _orthonormal(vectors: Matrix, coefficients: Matrix) -> tuple[Matrix, Matrix] | None:
+    """Vectors that are nearly so already, and what they are made of: once is enough. None where they are far from it."""
+    products = to_numpy(inner_products(vectors)).astype(np.float64)
+    try:
+        change = np.linalg.inv(np.linalg.cholesky(products)).T
+    except np.linalg.LinAlgError:
+        return None
+    kind = np.float32 if rounding_unit(vectors) > 1e-10 else np.float64
+    on_device = to_device(change.astype(kind), vectors)
+    return vectors @ on_device, coefficients @ on_device
 
 
 def _beside(small: Matrix, A: Matrix) -> Matrix:
