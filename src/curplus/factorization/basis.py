@@ -185,7 +185,7 @@ def _enough_directions(squares: FloatArray, r: int, rounding: float) -> int | No
 
 
 def _orthonormal(vectors: Matrix, coefficients: Matrix) -> tuple[Matrix, Matrix] | None:
-    """Nearly orthonormal vectors made so, and what they are made of: once is enough. None where they are far from it."""
+    """Nearly orthonormal vectors made so, with their coefficients: once is enough. None where they are far from it."""
     products = to_numpy(inner_products(vectors)).astype(np.float64)
     try:
         change = np.linalg.inv(np.linalg.cholesky(products)).T
