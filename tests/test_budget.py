@@ -85,8 +85,14 @@ def test_equal_prices_change_no_choice(method):
 
 def test_a_cheap_row_is_bought_more_often_than_a_dear_column():
     M = low_rank(100, 100)
-    seen = acquire(M, budget=6000, costs=Costs(row=20.0, column=400.0), rng=0)
-    assert 3 < seen.n_rows / seen.n_columns < 6  # the square root of 20
+    seen = acquire(M, budget=3000, costs=Costs(row=20.0, column=400.0), rng=0)
+    assert seen.n_rows > 5 * max(seen.n_columns, 1)
+
+
+def test_a_long_matrix_is_not_read_by_short_columns_alone():
+    M = low_rank(50, 2000)
+    counts = acquire(M, budget=0.1, rng=0).counts
+    assert 5 < counts.n_columns / counts.n_rows < 8  # the square root of 40; the same money would be 40
 
 
 def test_a_budget_that_buys_few_crosses_goes_to_entries():

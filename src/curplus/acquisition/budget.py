@@ -1,10 +1,9 @@
 """How a budget is split between rows, columns and entries.
 
-Rows and columns get money in proportion to the square root of what one of them costs, as in a survey of two strata at
-different prices (Neyman 1934): numbers as the inverse of that root. Of all ways to divide it, that was the best or near
-it on every matrix tried (``benchmarks/budget.py``); the same money for both buys far too many of the short ones where a
-matrix is long. How much goes to single entries follows from how many crosses, a row and a column each, the budget could
-buy: a few crosses say little, and entries alone more; many say what entries cannot.
+Rows and columns get money in proportion to the square root of their lengths, whatever they cost: of all ways to divide
+it, that was the best or near it on every matrix tried (``benchmarks/budget.py``). The same money for both buys far too
+many of the short ones where a matrix is long. How much goes to single entries follows from how many crosses, a row and a
+column each, the budget could buy: a few crosses say little, and entries alone more; many say what entries cannot.
 """
 
 from __future__ import annotations
@@ -73,6 +72,7 @@ def split_budget(
         share, reason = 1.0, "all for rows and columns"
     elif not share:
         reason = f"all for entries: it could buy {crosses:.1f} rows and columns, too few to be of use"
-    parts = parts_of_lines(*(mean[name] for name in kinds))
+    lengths = {"n_columns": len(prices.rows), "n_rows": len(prices.columns)}
+    parts = parts_of_lines(*(lengths[name] for name in kinds))
     each = {name: share * money * part for name, part in zip(kinds, parts, strict=True)}
     return Split(each.get("n_columns", 0.0), each.get("n_rows", 0.0), money * (1 - share), reason)

@@ -158,10 +158,10 @@ def share_for_lines(crosses: float) -> float:
     return share if crosses >= FEWEST_CROSSES else 0.0
 
 
-def parts_of_lines(*prices: float) -> list[float]:
-    """Parts of what is for rows and columns that each kind gets, by the mean price of one: as its square root."""
-    roots = [math.sqrt(price) for price in prices]
-    return [root / sum(roots) if sum(roots) else 1 / len(roots) for root in roots]
+def parts_of_lines(*lengths: int) -> list[float]:
+    """Parts of what is for rows and columns that each kind gets: as the square root of its length."""
+    roots = [math.sqrt(length) for length in lengths]
+    return [root / sum(roots) for root in roots]
 
 
 def counts_for_budget(shape: Shape, n_values: float) -> SampleCounts:
