@@ -331,3 +331,11 @@ def test_what_a_low_rank_has_elsewhere_counts_against_it():
     np.testing.assert_allclose(np.sum(_gains(bad, left_out)), gained)  # what is left out does not see it
     assert _not_met(bad, fit, left_out) > gained
     np.testing.assert_allclose(Factors(left, right).mean_square, np.mean(M**2))
+
+
+def test_a_smooth_kernel_is_met_beyond_what_twenty_factors_leave_of_it():
+    """A factor model alone leaves 5e-4: however good it looks, the other model is tried too."""
+    x, y = np.linspace(0, 1, 300), np.linspace(0, 1, 200)
+    M = np.exp(-(((x[:, None] - y) / 0.3) ** 2))
+    seen = curplus.observe(M, n_columns=0, n_rows=0, n_entries=30_000, rng=0)
+    assert np.linalg.norm(M - curplus.approximate(seen).to_array()) < 1e-4 * np.linalg.norm(M)

@@ -16,7 +16,7 @@ from ...factorization import FittedModel
 from ...observation import Entries, Observation
 from .als import measurements
 from .assemble import leading_part, mean_of
-from .evidence import FEWEST, best_on, is_met
+from .evidence import FEWEST, best_on
 from .factor_model import Table, fit_factor_model
 from .known_table import known_table
 from .nuclear import CLEARLY, chosen_threshold, low_rank_part, thresholds
@@ -35,7 +35,6 @@ BLOCK = 2_000_000  # numbers in the equations of the rows that are solved at a t
 HIDDEN, MOST_HIDDEN, MOST_ROWS = 0.1, 1500, 300  # share of the known values that is set aside, of so many rows
 FEWEST_ASIDE, MOST_COMPARED = 10, 5_000_000  # values set aside, and cells of a table, for which both are fitted
 FEWEST_OF_A_LINE = 3  # known values of a row or column, of which one can be set aside
-NEARLY = 0.1  # of the spread of the values: singular values that are shrunk leave more than that of their noise
 WHY = "as many directions as the values support"
 
 
@@ -61,19 +60,10 @@ def from_values(
     can_judge = len(check) >= FEWEST or way.model
     if way.model != SHRUNKEN and offsets is not False and affordable(sample) and can_judge:
         starts.append(by_factor_model(known_table(sample, use), sample, rank))
-    aside = sample.entries.take(check)
-    settled = bool(starts) and (
-        way.model == FACTORS or sample.n_rows or sample.n_columns or (not way.model and _is_settled(starts, aside))
-    )
-    if not settled:
+    if not starts or not (way.model == FACTORS or sample.n_rows or sample.n_columns):
         starts.append(_by_shrinking(measurements(sample, use).entries, sample, rank, offsets, way.n_thresholds))
-    best = _best_of(starts, aside, model=way.model)
+    best = _best_of(starts, sample.entries.take(check), model=way.model)
     return best._replace(approximation=best.approximation.truncate(best.rank.rank))
-
-
-def _is_settled(starts: list[Start], aside: Entries) -> bool:
-    """Whether a model leaves so little of the entries set aside that another could hardly be better."""
-    return len(aside) >= FEWEST and is_met(starts[0].approximation, aside, share=NEARLY)
 
 
 def _best_of(starts: list[Start], aside: Entries, *, model: str = "", by: float = 0.0) -> Start:
