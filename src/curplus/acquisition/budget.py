@@ -1,9 +1,10 @@
 """How a budget is split between rows, columns and entries.
 
-Rows and columns get money in proportion to the square root of their lengths, whatever they cost: of all ways to divide
-it, that was the best or near it on every matrix tried (``benchmarks/budget.py``). The same money for both buys far too
-many of the short ones where a matrix is long. How much goes to single entries follows from how many crosses, a row and a
-column each, the budget could buy: a few crosses say little, and entries alone more; many say what entries cannot.
+Rows and columns get money in proportion to the square root of their lengths, whatever they cost: of all ways to
+divide it, that was the best or near it on every matrix tried (``benchmarks/budget.py``). The same money for both buys
+far too many of the short ones where a matrix is long. How much goes to single entries follows from how many crosses,
+a row and a column each, the budget could buy: a few crosses say little, and entries alone more; many say what entries
+cannot.
 """
 
 from __future__ import annotations
