@@ -46,6 +46,7 @@ __all__ = [
     "harmless_unit",
     "hit_rows",
     "host_array",
+    "host_kind",
     "index_table",
     "inner_products",
     "is_array_api_obj",
@@ -235,7 +236,7 @@ def gather(x: Matrix, i: IndexVector, j: IndexVector) -> Vector:
 def put(x: Array, where: tuple[IndexVector, ...], values: FloatArray) -> Array:
     """A copy of ``x`` with the host ``values`` at the host positions ``where``, one array of them for each axis."""
     xp = array_namespace(x)
-    values = values.astype(np.float32 if rounding_unit(x) > 1e-10 else np.float64)
+    values = values.astype(host_kind(x))
     if is_dask_array(x):
         return put_values(x, where, values)
     new = to_device(values, x)
@@ -339,7 +340,7 @@ def power_of_two(magnitude: float, like: Array) -> float:
     """The power of two just above ``magnitude``, such that arrays of the type of ``like`` can be divided by it."""
     if magnitude == 0:
         return 1.0
-    limits = np.finfo(np.float32 if rounding_unit(like) > 1e-10 else np.float64)
+    limits = np.finfo(host_kind(like))
     return math.ldexp(1.0, min(max(math.frexp(magnitude)[1], limits.minexp + 2), limits.maxexp - 1))
 
 
@@ -352,6 +353,11 @@ def harmless_unit(magnitude: float, like: Array, *, power: int) -> float:
 def rounding_unit(x: Array) -> float:
     """Machine epsilon of the type of ``x``."""
     return float(array_namespace(x).finfo(x.dtype).eps)
+
+
+def host_kind(x: Array) -> type[np.float32 | np.float64]:
+    """The NumPy type of as many digits as ``x`` has."""
+    return np.float32 if rounding_unit(x) > 1e-10 else np.float64
 
 
 def float64(x: Array) -> Array:

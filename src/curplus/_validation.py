@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ._arrays import array_namespace, host_array, is_array_api_obj, largest, largest_known, to_numpy
+from ._sets import NO_INDEX
 from ._typing import Array, IndexVector, Names, RandomState, Shape
 from .exceptions import InvalidArgumentError, RankTooLargeError
 
@@ -121,7 +122,7 @@ def check_index(index: Any, size: int, *, name: str) -> IndexVector:
     if x.ndim != 1:
         raise InvalidArgumentError(f"{name} has shape {x.shape}. Give a one-dimensional array of positions.")
     if x.size == 0:
-        return np.empty(0, dtype=np.int64)
+        return NO_INDEX
     if x.dtype.kind not in "iu":
         raise InvalidArgumentError(f"{name} has dtype {x.dtype}. Give positions as whole numbers, counted from 0.")
     outside = (x < 0) | (x >= size)

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse
 
 from .._arrays import array_namespace, keep, small_svd, take, to_device
+from .._sets import NO_INDEX
 from .._typing import FloatArray, IndexVector, Matrix, Vector
 from .scores import dense, squared_norms
 
@@ -51,8 +52,7 @@ class ResidualColumns:
         excluded: IndexVector | None = None,
         prices: FloatArray | None = None,
     ) -> None:
-        none = np.empty(0, dtype=np.int64)
-        taken, excluded = none if taken is None else taken, none if excluded is None else excluded
+        taken, excluded = (NO_INDEX if index is None else index for index in (taken, excluded))
         sample, norms = keep(sample, squared_norms(sample))
         self._xp, self._sample = array_namespace(norms), sample
         self._basis = _range_of(sample[:, taken] if scipy.sparse.issparse(sample) else take(sample, taken, axis=1))

@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse
 
 from .._arrays import power_of_two, real_array, to_numpy
+from .._sets import NO_INDEX
 from .._typing import IndexVector, RandomState
 from .._validation import check_count, check_finite, check_two_dimensional, random_generator
 from ..sources import as_source
@@ -100,7 +101,7 @@ def select_columns(
     rule = RULES.resolve(method)
     generator = random_generator(rng)
     if k == 0:
-        return np.empty(0, dtype=np.int64)
+        return NO_INDEX
     if cost is None:
         return rule.select(matrix, k, min(rank or k, n, m), generator)
     prices = np.array(Costs(column=cost).of((n, m)).columns, dtype=np.float64)

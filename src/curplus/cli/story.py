@@ -91,6 +91,7 @@ def _buy(study: Study, matrix: FloatArray, share: float, rng: np.random.Generato
 
 
 def _baselines(answers: Entries) -> Baselines:
+    """What the mean of each row's own answers and an additive model make of them."""
     (n, m), i, values = answers.shape, answers.i, answers.values
     counts, sums = np.bincount(i, minlength=n), np.bincount(i, values, n)
     own_mean = np.where(counts > 0, sums / np.maximum(counts, 1), values.mean())

@@ -18,6 +18,7 @@ import numpy as np
 from sklearn.utils.extmath import svd_flip
 
 from .._arrays import largest, numerical_rank
+from .._sets import NO_INDEX
 from .._typing import FloatArray, IndexVector, Matrix, RandomState
 from ..acquisition.candidates import scaled
 from ..acquisition.greedy import ResidualColumns
@@ -27,7 +28,6 @@ from ..sources import as_source
 
 __all__ = ["Components", "mean_components", "read_samples_then_features"]
 
-NONE = np.empty(0, dtype=np.int64)
 NOISE = 0.1  # of the mean residual: keeps features of mere noise from being chosen, as in Adaptive
 WEIGHT_OF_ROWS = 2 / 3  # where the approximation knows nothing; between 1/2 and 0.9 it matters little
 
@@ -47,10 +47,10 @@ def read_samples_then_features(X: Any, counts: SampleCounts, rng: RandomState) -
     source = as_source(X)
     n, m = source.shape
     uniform = uniform_plan((n, m), **counts._asdict(), rng=rng)
-    seen = read(source, uniform._replace(column_index=NONE))
+    seen = read(source, uniform._replace(column_index=NO_INDEX))
     chosen = _telling_features(scaled(seen.rows), counts.n_columns)
     design = SamplingDesign("adaptive", "adaptive", "uniform")
-    plan = SamplePlan((n, m), chosen, NONE, NONE, NONE, design=design)
+    plan = SamplePlan((n, m), chosen, NO_INDEX, NO_INDEX, NO_INDEX, design=design)
     return seen.extend(read(source, plan, known=seen))
 
 

@@ -15,6 +15,7 @@ import scipy.sparse.linalg
 from .._arrays import (
     array_namespace,
     harmless_unit,
+    host_kind,
     inner_products,
     is_dask_array,
     is_numpy_array,
@@ -191,8 +192,7 @@ def _orthonormal(vectors: Matrix, coefficients: Matrix) -> tuple[Matrix, Matrix]
         change = np.linalg.inv(np.linalg.cholesky(products)).T
     except np.linalg.LinAlgError:
         return None
-    kind = np.float32 if rounding_unit(vectors) > 1e-10 else np.float64
-    on_device = to_device(change.astype(kind), vectors)
+    on_device = to_device(change.astype(host_kind(vectors)), vectors)
     return vectors @ on_device, coefficients @ on_device
 
 

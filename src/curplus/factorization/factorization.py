@@ -30,6 +30,7 @@ from .._arrays import (
     to_numpy,
 )
 from .._files import write_file
+from .._sets import NO_INDEX
 from .._stores import write_store
 from .._typing import IndexVector, Matrix, Names, Shape, Vector
 from .._validation import check_count, check_index
@@ -325,12 +326,12 @@ class Factorization:
     @property
     def column_index(self) -> IndexVector:
         """Positions of the sampled columns; none if the approximation is not made of them."""
-        return np.empty(0, dtype=np.int64) if self.left.sample_index is None else self.left.sample_index
+        return NO_INDEX if self.left.sample_index is None else self.left.sample_index
 
     @property
     def row_index(self) -> IndexVector:
         """Positions of the sampled rows; none if the approximation is not made of them."""
-        return np.empty(0, dtype=np.int64) if self.right.sample_index is None else self.right.sample_index
+        return NO_INDEX if self.right.sample_index is None else self.right.sample_index
 
     @property
     def sampled_column_names(self) -> Names:

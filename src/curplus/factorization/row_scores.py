@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._arrays import blocks, take, to_numpy
+from .._sets import NO_INDEX
 from .._typing import FloatArray, IndexVector, Matrix
 
 __all__ = ["KnownValues", "ridge_inverse", "row_scores"]
@@ -104,7 +105,7 @@ def _groups(known: KnownValues, lists: _Lists, m: int, n_directions: int) -> Ite
 def _patterns(known: KnownValues, rows: IndexVector, m: int) -> IndexVector:
     """The number of the pattern of known places of each of some rows."""
     if not len(rows):
-        return np.empty(0, dtype=np.int64)
+        return NO_INDEX
     is_known = np.zeros((int(known.i[-1]) + 1, m), dtype=bool)
     is_known[known.i, known.j] = True
     return np.unique(np.packbits(is_known[rows], axis=1), axis=0, return_inverse=True)[1].reshape(-1)

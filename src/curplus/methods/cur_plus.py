@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from .._sets import NO_INDEX
 from .._typing import IndexVector, RandomState
 from .._validation import check_rank, check_share, random_generator
 from ..factorization import Factorization
@@ -100,4 +101,4 @@ class CURPlus:
     def _held_out(self, observation: Observation, rng: RandomState) -> IndexVector:
         """Records outside the sampled rows and columns, drawn at random; those of one position stay together."""
         share = check_share(self.holdout, name="holdout")
-        return split_entries(observation, share, random_generator(rng))[1] if share else np.empty(0, dtype=np.int64)
+        return split_entries(observation, share, random_generator(rng))[1] if share else NO_INDEX

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-import numpy as np
-
+from .._sets import NO_INDEX
 from .._typing import IndexVector, RandomState
 from .._validation import check_rank
 from ..exceptions import InvalidArgumentError, TooFewEntriesError
@@ -77,7 +76,7 @@ def approximation_of(
         column_names=observation.column_names,
         provenance=Provenance(
             method,
-            np.empty(0, dtype=np.int64) if held_out is None else held_out,
+            NO_INDEX if held_out is None else held_out,
             observation.fingerprint,
             report,
         ),

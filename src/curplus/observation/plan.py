@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._sets import NO_INDEX
 from .._typing import IndexVector, RandomState, Shape, Vector
 from .._validation import check_count, check_shape, random_generator
 from ..exceptions import InvalidArgumentError
@@ -180,7 +181,7 @@ def distinct(rng: np.random.Generator, population: int, size: int) -> IndexVecto
     """
     if size > population // 4:
         return np.sort(rng.permutation(population)[:size])
-    seen: IndexVector = np.empty(0, dtype=np.int64)
+    seen: IndexVector = NO_INDEX
     while len(seen) < size:
         missing = size - len(seen)
         draws = rng.integers(population, size=missing + 16)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._arrays import gather, rounding_unit, take, to_numpy
+from .._sets import NO_INDEX
 from .._typing import FloatArray, IndexVector
 from ..exceptions import InconsistentObservationError, InvalidArgumentError
 from .agreement import check_agreement
@@ -126,7 +127,7 @@ def mirrored(observation: Observation, which: IndexVector | None = None) -> Obse
         Which records to copy, of those off the diagonal; all if left out.
     """
     o = observation
-    lines = o.subset(entries=np.empty(0, dtype=np.int64), design=o.design)._replaced(repeats=None)
+    lines = o.subset(entries=NO_INDEX, design=o.design)._replaced(repeats=None)
     both = lines.extend(lines.T)
     which = np.arange(o.n_entries) if which is None else which
     copied = which[o.i[which] != o.j[which]]

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse
 
+from .._sets import NO_INDEX
 from .._typing import IndexVector, Matrix, Names, Shape, Vector
 from .._validation import check_index, check_names, check_shape
 from ..exceptions import InvalidArgumentError, SourceError
@@ -149,7 +150,7 @@ class _Keys:
 
     def finish(self) -> tuple[IndexVector, Names]:
         """The number of each line, and the names; whole numbers are put in order."""
-        names, index = list(self._number), np.concatenate([np.empty(0, dtype=np.int64), *self._parts])
+        names, index = list(self._number), np.concatenate([NO_INDEX, *self._parts])
         if names and all(INTEGER.fullmatch(str(name)) for name in names):
             numbers, back = np.unique(np.array([int(name) for name in names]), return_inverse=True)
             return back[index], numbers

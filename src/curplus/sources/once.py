@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._arrays import blocks, index_table
+from .._sets import NO_INDEX
 from .._typing import FloatArray, IndexVector, Matrix, Shape, Vector
 
 __all__ = ["KnownParts", "PlanTask"]
@@ -26,8 +27,7 @@ class KnownParts(NamedTuple):
 
 def _nothing_known(shape: Shape) -> KnownParts:
     """Knowledge of nothing."""
-    none = np.empty(0, dtype=np.int64)
-    return KnownParts(none, np.empty((0, shape[1])), none, np.empty((shape[0], 0)), none, np.empty(0))
+    return KnownParts(NO_INDEX, np.empty((0, shape[1])), NO_INDEX, np.empty((shape[0], 0)), NO_INDEX, np.empty(0))
 
 
 class Request(NamedTuple):

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import index_table
-from .._sets import different, is_in, union, without
+from .._sets import NO_INDEX, different, is_in, union, without
 from .._typing import FloatArray, IndexVector, Matrix
 from .._validation import UNKNOWN
 from ..exceptions import InconsistentObservationError, InvalidArgumentError
@@ -34,7 +34,7 @@ Mask = NDArray[np.bool_]
 class Out(NamedTuple):
     """What is being measured."""
 
-    cells: IndexVector = np.empty(0, dtype=np.int64)  # ascending
+    cells: IndexVector = NO_INDEX  # ascending
     lines: tuple[Line, ...] = ()
 
 

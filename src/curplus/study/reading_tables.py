@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._sets import NO_INDEX
 from .._typing import FloatArray, IndexVector
 from ..exceptions import InvalidArgumentError
 from .frames import pandas_for_studies
@@ -218,7 +219,7 @@ def _shown(label: Any) -> str:
 
 
 def _joined(parts: list[Readings], m: int) -> Records:
-    empty = Readings(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0))
+    empty = Readings(NO_INDEX, NO_INDEX, np.empty(0))
     i, j, values = (np.concatenate([part[k] for part in parts] or [empty[k]]) for k in range(3))
     lists: list[Any] = [None, None, None]
     for k in range(3):

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from ..._sets import NO_INDEX
 from ..files import DataFile
 
 __all__ = ["SparseRow", "sparse_row", "stack_rows"]
@@ -43,6 +44,6 @@ def sparse_row(file: DataFile, text: str, n_columns: int, *, line: int) -> Spars
 def stack_rows(rows: list[SparseRow], n_columns: int) -> Any:
     """The rows as a CSR array of shape (len(rows), n_columns)."""
     starts = np.cumsum([0, *(len(row.columns) for row in rows)])
-    columns = np.concatenate([np.empty(0, dtype=np.int64), *(row.columns for row in rows)])
+    columns = np.concatenate([NO_INDEX, *(row.columns for row in rows)])
     values = np.concatenate([np.empty(0), *(row.values for row in rows)])
     return scipy.sparse.csr_array((values, columns, starts), shape=(len(rows), n_columns))

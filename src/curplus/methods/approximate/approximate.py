@@ -16,6 +16,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..._arrays import array_namespace, harmless_unit, is_dask_array
+from ..._sets import NO_INDEX
 from ..._typing import IndexVector, RandomState
 from ..._validation import random_generator
 from ...exceptions import InvalidArgumentError
@@ -234,8 +235,7 @@ class CrossApproximation:
             lines = replace(free, way=way._replace(scattered=None))._fit(sample, "free", rng)
         answer, of_form = in_form(form, blended_answer(lines, values, way, sample, self.rank), sample)
         report = FitReport((*blended_facts(lines.report, answer.rank, way.share).facts, *of_form))
-        none: IndexVector = np.empty(0, dtype=np.int64)
-        return finished(answer, observation, unit, Provenance(self, none, observation.fingerprint, report))
+        return finished(answer, observation, unit, Provenance(self, NO_INDEX, observation.fingerprint, report))
 
     def _fit_to_all(self, observation: Observation, form: str, rng: RandomState) -> Factorization:
         """Entries set aside choose, and then they are fitted too: of few, a tenth is missed."""
@@ -301,7 +301,7 @@ def _unit(observation: Observation) -> float:
 
 def _lines(observation: Observation) -> Observation:
     """The same observation; of a symmetric matrix, each row and column as both."""
-    return observation if observation.symmetry is None else mirrored(observation, which=np.empty(0, dtype=np.int64))
+    return observation if observation.symmetry is None else mirrored(observation, which=NO_INDEX)
 
 
 def _check_not_empty(observation: Observation) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..._arrays import array_namespace, float64, take, to_numpy
+from ..._sets import NO_INDEX
 from ..._typing import FloatArray, IndexVector
 from ...factorization import Factorization
 from ...observation import Entries, Observation
@@ -72,7 +73,7 @@ def _errors_by_rank(observation: Observation, fold: IndexVector, rank: int, offs
     """Squared errors of some sampled rows outside the sampled columns, for growing ranks of a fit without them."""
     kept = observation.subset(
         rows=np.setdiff1d(np.arange(observation.n_rows), fold),
-        entries=np.empty(0, dtype=np.int64),
+        entries=NO_INDEX,
         design=observation.design,
     )
     skeleton = ridge_skeleton(kept, min(rank, kept.n_rows - 1), kept.i, offsets)

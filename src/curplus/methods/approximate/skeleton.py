@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._arrays import array_namespace, float64, rounding_unit, to_numpy
+from ..._sets import NO_INDEX
 from ..._typing import FloatArray, IndexVector
 from ...observation import Observation
 from .cross import Cross, cross_of
@@ -167,8 +168,7 @@ def _part(observation: Observation) -> Observation:
         np.linspace(0, count - 1, min(count, MOST_COMPARED)).astype(np.int64)
         for count in (observation.n_rows, observation.n_columns)
     )
-    none = np.empty(0, dtype=np.int64)
-    return observation.subset(rows=rows, columns=columns, entries=none, design=observation.design)
+    return observation.subset(rows=rows, columns=columns, entries=NO_INDEX, design=observation.design)
 
 
 def _guesses(cross: Cross, uniform: bool, offsets: str | bool) -> list[FirstGuess]:

@@ -6,8 +6,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from ..._sets import NO_INDEX
 from ..._typing import IndexVector
 from ..ledger import places_of
 from ..progress import Status, stopping_sentence
@@ -21,11 +20,9 @@ if TYPE_CHECKING:
 
 __all__ = ["measured_part", "money_part", "next_part"]
 
-NONE: IndexVector = np.empty(0, dtype=np.int64)
-
 
 def measured_part(
-    study: Study, snapshot: Snapshot, rows: IndexVector = NONE, columns: IndexVector = NONE
+    study: Study, snapshot: Snapshot, rows: IndexVector = NO_INDEX, columns: IndexVector = NO_INDEX
 ) -> dict[str, Any]:
     """What was measured, with these rows and columns as a whole."""
     settings = study.settings
