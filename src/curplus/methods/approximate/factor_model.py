@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
+import scipy.linalg
 
 from ..._arrays import column_products
 from ..._triangles import full, pairs_of, triangle
@@ -148,11 +149,12 @@ def _covariances(table: Table, chosen: IndexVector, means: FloatArray) -> FloatA
 
 def _start(means: FloatArray, covariance: FloatArray, n_factors: int) -> FactorModel:
     """The leading directions of covariances, and what they leave as noise."""
-    values, vectors = np.linalg.eigh(covariance)
-    values, vectors = values[::-1], vectors[:, ::-1]
+    m = len(covariance)
+    values, vectors = scipy.linalg.eigh(covariance, subset_by_index=[max(m - n_factors, 0), m - 1])
     variances = np.maximum(np.diag(covariance), _least_noise(np.diag(covariance)))
-    rest = max(float(np.sum(values[n_factors:])) / max(len(values) - n_factors, 1), 0.05 * float(np.mean(variances)))
-    V = vectors[:, :n_factors] * np.sqrt(np.maximum(values[:n_factors] - rest, 0.01 * rest))
+    others = (np.trace(covariance) - np.sum(values)) / max(m - n_factors, 1)
+    rest = max(float(others), 0.05 * float(np.mean(variances)))
+    V = (vectors * np.sqrt(np.maximum(values - rest, 0.01 * rest)))[:, ::-1]
     noise = np.maximum(variances - np.sum(V**2, axis=1), 0.1 * variances)
     m, k = V.shape[0], V.shape[1] + 1
     return FactorModel(np.column_stack([V, means]), np.zeros((m, k * (k + 1) // 2)), noise)

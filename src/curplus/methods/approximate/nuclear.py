@@ -18,6 +18,7 @@ import scipy.linalg
 import scipy.sparse
 from scipy.sparse.linalg import svds
 
+from ..._sets import NO_INDEX
 from ..._typing import FloatArray, IndexVector
 from ...evaluation.folds import dealt
 from ...observation import Entries
@@ -30,9 +31,11 @@ __all__ = ["CLEARLY", "chosen_threshold", "low_rank_part", "thresholds"]
 RATIO, STEPS = 0.75, 28  # each threshold is this fraction of the one before
 CLEARLY = 1.0  # standard errors by which a model must be better than offsets
 PATIENCE = 3  # thresholds without improvement before the search ends
+MUCH = 3.0  # standard errors by which a threshold must be worse than the best before it to end the search at once
 MOST_SWEEPS, STEADY = 10, 2e-3  # until the objective falls by less than this fraction
 WIDEST, NARROWEST = 60, 4  # directions; fewer where entries are few for them, or so many that they take long
 MOST_PRODUCTS = 4_000_000_000  # of entries and pairs of directions
+ROUGH = 1e-2  # to which new directions are found; sweeps turn them
 SHORT_SIDE = 250  # up to which singular vectors are found from inner products, which takes less time than iterations
 FOLDS, FEW_ENTRIES = 4, 2_000  # with more entries than a few, one fold is left out
 
@@ -95,20 +98,29 @@ def _errors(fit: Entries, left_out: Entries, falling: FloatArray) -> tuple[Float
 
     The last threshold that was tried holds from there on.
     """
-    weights, values = np.asarray(left_out.weights), np.asarray(left_out.values)
-    errors, best = [float(np.sum(weights * values**2))], _zero(fit)
+    best = _zero(fit)
+    least = _squares(best, left_out)
+    errors = [float(np.sum(least))]
     for solution in solutions(fit, falling):
-        errors.append(float(np.sum(weights * (values - solution.at(left_out.i, left_out.j)) ** 2)))
-        best = solution if errors[-1] == min(errors) else best
-        if len(errors) > PATIENCE and min(errors[-PATIENCE:]) > min(errors[:-PATIENCE]):
+        squares = _squares(solution, left_out)
+        errors.append(float(np.sum(squares)))
+        if errors[-1] == min(errors):
+            best, least = solution, squares
+        is_much_worse = best.left.shape[1] and errors[-1] - min(errors) > MUCH * np.linalg.norm(squares - least)
+        if is_much_worse or (len(errors) > PATIENCE and min(errors[-PATIENCE:]) > min(errors[:-PATIENCE])):
             break
     return np.array(errors + errors[-1:] * (len(falling) + 1 - len(errors))), best
 
 
+def _squares(low_rank: Factors, left_out: Entries) -> FloatArray:
+    """The square of what is left of each entry, with its weight."""
+    squares: FloatArray = left_out.weights * (left_out.values - low_rank.at(left_out.i, left_out.j)) ** 2
+    return squares
+
+
 def _gains(low_rank: Factors, left_out: Entries) -> FloatArray:
     """By how much the square of each entry that is left out falls, with its weight."""
-    values = np.asarray(left_out.values)
-    gains: FloatArray = left_out.weights * (values**2 - (values - low_rank.at(left_out.i, left_out.j)) ** 2)
+    gains: FloatArray = left_out.weights * left_out.values**2 - _squares(low_rank, left_out)
     return gains
 
 
@@ -177,7 +189,7 @@ def _leading(matrix: Any, count: int) -> tuple[FloatArray, FloatArray, FloatArra
     if matrix.shape[1] <= max(SHORT_SIDE, 2 * count):
         return _leading_by_gram(matrix, count)
     start = np.random.default_rng(0).standard_normal(min(matrix.shape))
-    U, s, Vt = svds(matrix, k=count, v0=start)
+    U, s, Vt = svds(matrix, k=count, v0=start, tol=ROUGH)
     return U[:, ::-1], s[::-1], Vt[::-1]
 
 
@@ -202,5 +214,5 @@ def _zero(entries: Entries) -> Factors:
 
 def _nothing_whole(entries: Entries) -> tuple[IndexVector, FloatArray, IndexVector, FloatArray]:
     """No row and no column that is known whole."""
-    (n, m), none = entries.shape, np.empty(0, dtype=np.int64)
-    return none, np.empty((0, m)), none, np.empty((n, 0))
+    n, m = entries.shape
+    return NO_INDEX, np.empty((0, m)), NO_INDEX, np.empty((n, 0))
