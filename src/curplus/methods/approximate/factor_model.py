@@ -140,10 +140,10 @@ def _covariances(table: Table, chosen: IndexVector, means: FloatArray) -> FloatA
     m = table.shape[1]
     products, pairs = np.zeros((m, m)), np.zeros((m, m))
     for rows in _blocks(table, chosen, m):
-        known = ~np.isnan(rows)
-        deviations = np.where(known, _minus(rows, means), 0).astype(rows.dtype, copy=False)
+        deviations = np.nan_to_num(_minus(rows, means), copy=False)
+        known = (~np.isnan(rows)).astype(np.float32)  # exact: a block has far fewer than 2^24 rows
         products += deviations.T @ deviations
-        pairs += known.T.astype(rows.dtype) @ known.astype(rows.dtype)
+        pairs += known.T @ known
     return products / (pairs + 1)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -77,8 +77,8 @@ def chosen_threshold(
     """
     fold = dealt(entries.flat_index, FOLDS, rng)
     n_folds = FOLDS if len(entries) <= FEW_ENTRIES else 1
-    total, not_met = np.zeros(len(falling) + 1), 0.0
-    gains: list[FloatArray] = [np.empty(0)]
+    total = np.zeros(len(falling) + 1)
+    found: list[_LeftOut] = []
     for k in range(n_folds):
         fit, left_out = (entries.take(np.flatnonzero(x)) for x in (fold != k, fold == k))
         if len(fit) and len(left_out):
@@ -86,11 +86,26 @@ def chosen_threshold(
             fit, left_out = model.residual(fit), model.residual(left_out)
             errors, best = _errors(fit, left_out, falling * math.sqrt(1 - 1 / FOLDS))
             total += errors
-            low_rank = finished(fit, best)
-            gains.append(_gains(low_rank, left_out))
-            not_met += _not_met(low_rank, fit, left_out)
-    gained = np.concatenate(gains)
-    return int(np.argmin(total)) if np.sum(gained) - not_met > CLEARLY * np.linalg.norm(gained) else 0
+            found.append(_LeftOut(best, fit, left_out))
+    is_better = (
+        _gain(found) > MUCH or _gain([x._replace(low_rank=finished(x.fit, x.low_rank)) for x in found]) > CLEARLY
+    )
+    return int(np.argmin(total)) if is_better else 0
+
+
+class _LeftOut(NamedTuple):
+    """A low rank, the entries that it was fitted to, and those that were left out."""
+
+    low_rank: Factors
+    fit: Entries
+    left_out: Entries
+
+
+def _gain(found: list[_LeftOut]) -> float:
+    """By how many standard errors low rank is better than none, on what was left out."""
+    gains = np.concatenate([np.empty(0), *(_gains(x.low_rank, x.left_out) for x in found)])
+    spread = float(np.linalg.norm(gains))
+    return (float(np.sum(gains)) - sum(_not_met(*x) for x in found)) / spread if spread else 0.0
 
 
 def _errors(fit: Entries, left_out: Entries, falling: FloatArray) -> tuple[FloatArray, Factors]:
@@ -140,6 +155,7 @@ def solutions(entries: Entries, falling: FloatArray) -> Iterator[Factors]:
     affordable = math.isqrt(MOST_PRODUCTS // max(len(entries), 1))
     supported = 2 * len(entries) // sum(entries.shape)  # twice as many directions as there are unknowns for
     widest = min(max(NARROWEST, min(affordable, supported)), WIDEST, *entries.shape)
+    entries = entries.take(np.lexsort((entries.j, entries.i)))  # neighbours in memory, and no sparse matrix to sort
     by_rows = Measurements(*_nothing_whole(entries), entries)
     by_columns = by_rows.T
     now = _zero(entries)
