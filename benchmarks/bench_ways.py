@@ -38,7 +38,7 @@ def cmfrec(p):
 
     known = scipy.sparse.coo_matrix((p["values"], (p["i"], p["j"])), shape=tuple(p["shape"]))
     for k in (5, 10, 20, 40):
-        for ridge in (1.0, 3.0, 10.0, 30.0):
+        for ridge in (0.01, 0.1, 1.0, 10.0):
             model = CMF(k=k, lambda_=ridge * np.var(p["values"]), verbose=False, nthreads=1).fit(known)
             yield f"k={k} lambda={ridge:g} var", model.predict
 
