@@ -55,6 +55,19 @@ def whole(M, rank, kind="matrix"):
     return {"kind": kind, "rank": rank, "shape": M.shape, "matrix": M}
 
 
+def lines(M, rank, **counts):
+    """What ``acquire`` reads of a matrix; all ways get the same values."""
+    M = scipy.sparse.csr_array(M).astype(float)
+    seen = curplus.acquire(M, **counts, rng=0)
+    rows = np.concatenate(
+        [np.repeat(seen.row_index, M.shape[1]), np.tile(np.arange(M.shape[0]), seen.n_columns), seen.i]
+    )
+    columns = [np.tile(np.arange(M.shape[1]), seen.n_rows), np.repeat(seen.column_index, M.shape[0]), seen.j]
+    i, j = np.divmod(np.unique(rows * M.shape[1] + np.concatenate(columns)), M.shape[1])
+    read = {"columns": seen.column_index, "rows": seen.row_index, "entries_i": seen.i, "entries_j": seen.j}
+    return whole(M, rank, "lines") | read | {"i": i, "j": j, "values": M[i, j]}
+
+
 def problems(folder):
     """Name, and how to make the problem."""
 
@@ -75,6 +88,10 @@ def problems(folder):
     def dexter():
         return whole(curplus.datasets.load("dexter", data_home=folder).matrix, 10)
 
+    def some_of_dexter():
+        M = curplus.datasets.load("dexter", data_home=folder).matrix
+        return lines(M, 10, n_columns=40, n_rows=200, n_entries=1000)
+
     def digits():
         from kernels import digits as points
         from sklearn.metrics.pairwise import rbf_kernel
@@ -86,6 +103,7 @@ def problems(folder):
     if folder:
         yield "MovieLens, 90 % of the ratings", movielens
         yield "GDSC, half of the values", gdsc
+        yield "Dexter, the same rows and columns for all", some_of_dexter
     yield "noise, rows and columns", lambda: whole(noise_matrix(), 10)
     if folder:
         yield "Dexter, rows and columns", dexter

@@ -1,8 +1,9 @@
 """One way on one problem, in a process of its own: python benchmarks/bench_ways.py WAY PROBLEM.npz RESULT.json SECONDS
 
-A problem is a file: scattered entries with others to be predicted ("values"), a whole matrix ("matrix"), or a kernel
-("kernel"). A result is a list of runs, one for each setting, with its processor seconds, error and values read. The
-list is written after every setting, so that what was done before a time limit counts.
+A problem is a file: scattered entries with others to be predicted ("values"), rows, columns and entries that were read
+of a matrix ("lines"), a whole matrix ("matrix"), or a kernel ("kernel"). A result is a list of runs, one for each
+setting, with its processor seconds, error and values read. The list is written after every setting, so that what was
+done before a time limit counts.
 """
 
 import os
@@ -34,13 +35,18 @@ def approximate_values(p):
 
 
 def cmfrec(p):
+    for setting, model in cmfrec_models(p):
+        yield setting, model.predict
+
+
+def cmfrec_models(p):
     from cmfrec import CMF
 
     known = scipy.sparse.coo_matrix((p["values"], (p["i"], p["j"])), shape=tuple(p["shape"]))
     for k in (5, 10, 20, 40):
         for ridge in (0.01, 0.1, 1.0, 10.0):
             model = CMF(k=k, lambda_=ridge * np.var(p["values"]), verbose=False, nthreads=1).fit(known)
-            yield f"k={k} lambda={ridge:g} var", model.predict
+            yield f"k={k} lambda={ridge:g} var", model
 
 
 def table_of(p):
@@ -55,7 +61,7 @@ def soft_impute(p):
 
     with np.errstate(all="ignore"):
         for number, filled in enumerate(path(table_of(p)), start=1):
-            yield f"threshold {number} of 30", lambda i, j, filled=filled: filled[i, j]
+            yield f"threshold {number} of 30", filled
 
 
 def iterative_imputer(p):
@@ -64,8 +70,35 @@ def iterative_imputer(p):
 
     for n, sweeps in ((10, 3), (10, 10), (30, 10), (None, 10)):
         few = IterativeImputer(random_state=0, n_nearest_features=n, max_iter=sweeps)
-        filled = few.fit_transform(table_of(p))
-        yield f"nearest={n} sweeps={sweeps}", lambda i, j, filled=filled: filled[i, j]
+        yield f"nearest={n} sweeps={sweeps}", few.fit_transform(table_of(p))
+
+
+def predicting(tables):
+    """The same way, which fills a table, as one that predicts."""
+    return lambda p: ((setting, lambda i, j, filled=filled: filled[i, j]) for setting, filled in tables(p))
+
+
+# Rows, columns and entries that were read: each way yields a setting, two factors and how many values there were
+
+
+def approximate_lines(p):
+    import curplus
+
+    plan = curplus.SamplePlan(tuple(p["shape"]), p["columns"], p["rows"], p["entries_i"], p["entries_j"])
+    seen = curplus.read(p["matrix"], plan)
+    yield "nothing is set", (*factors(curplus.approximate(seen)), seen.n_values_read)
+
+
+def cmfrec_of_lines(p):
+    for setting, model in cmfrec_models(p):
+        left = np.column_stack([model.A_, model.user_bias_, np.ones(len(model.A_))])
+        right = np.column_stack([model.B_, np.ones(len(model.B_)), model.item_bias_ + model.glob_mean_])
+        yield setting, (left, right, len(p["values"]))
+
+
+def in_factors(tables):
+    """The same way, which fills a table, as one that gives two factors."""
+    return lambda p: ((setting, (np.eye(len(x)), x.T, len(p["values"]))) for setting, x in tables(p))
 
 
 # Whole matrices: each way yields a setting, two factors and how many values were read
@@ -173,8 +206,14 @@ WAYS = {
     "values": {
         "curplus": approximate_values,
         "cmfrec": cmfrec,
-        "SoftImpute": soft_impute,
-        "IterativeImputer": iterative_imputer,
+        "SoftImpute": predicting(soft_impute),
+        "IterativeImputer": predicting(iterative_imputer),
+    },
+    "lines": {
+        "curplus": approximate_lines,
+        "cmfrec": cmfrec_of_lines,
+        "SoftImpute": in_factors(soft_impute),
+        "IterativeImputer": in_factors(iterative_imputer),
     },
     "matrix": {
         "curplus, uniform": approximate_part,
