@@ -241,8 +241,8 @@ def draw(rows, path):
 
     done = [row for row in rows if row["error"] != ""]
     cases = [case for case in dict.fromkeys(row["case"] for row in done) if not case.startswith("growth")]
-    values = [case for case in cases if any(row["case"] == case and row["kind"] == "values" for row in done)]
-    others = [case for case in cases if case not in values]
+    same = {row["case"] for row in done if row["kind"] in ("values", "lines")}  # the same values for all ways
+    others = [case for case in cases if case not in same]
     panels = [(case, "seconds") for case in cases] + [(case, "share") for case in others]
     grown = [row for row in done if row["case"].startswith("growth")]
     width = 3
@@ -259,7 +259,7 @@ def draw(rows, path):
             if across == "seconds" and len(x):
                 x, y = np.cumsum(x), np.minimum.accumulate(y)  # the search takes one setting after the other
             if len(x):
-                axis.plot(x, y, label=way, **look[way])
+                axis.plot(x, y, label=way, zorder=3 if way.startswith("curplus") else 2, **look[way])
         axis.set(xscale="log", yscale="log", title=case)
         axis.set(xlabel="seconds, search included" if across == "seconds" else "share read", ylabel="relative error")
         axis.legend(fontsize=6)
