@@ -101,8 +101,9 @@ def leading_basis(
     The eigenvectors of the small matrix :math:`A^\top A` give the basis five times faster than a QR factorization of
     A, but lose :math:`(\sigma_1/\sigma_r)^2` in orthogonality and in the choice among the directions of A. They are
     used where that is at most 100, or leaves ten digits, and are made orthonormal where they are not; they lie in the
-    span of A to rounding. Where more of them than r hold the leading directions to ten digits, those are found among
-    them, by one step of subspace iteration. Beyond, the sample is factorized by QR, then SVD of the triangle. Each
+    span of A to rounding. Where the others are so small that r of them span the leading directions to ten digits, they
+    are taken, each in its place to six digits or more. Where more of them than r hold those directions, these are found
+    among them by one step of subspace iteration. Beyond, the sample is factorized by QR, then SVD of the triangle. Each
     costs :math:`O(n d^2)`. The inner products of a Dask array are added up block by block, in double precision; its
     QR factorization is a tree of those of its blocks.
     """
@@ -121,7 +122,7 @@ def leading_coefficients(sample: Matrix, rank: int, gram: FloatArray) -> FloatAr
 
     Where the inner products ``gram`` of the sample, in double precision, are good enough, no pass through it is made.
     """
-    found = _from_gram(gram, min(rank, *sample.shape), rounding_unit(gram))
+    found = _from_gram(*leading_eigenvectors(gram, min(rank, *sample.shape)), rounding_unit(gram))
     coefficients: FloatArray = to_numpy(leading_basis(sample, rank).coefficients if found is None else found[0])
     return coefficients
 
@@ -133,9 +134,8 @@ class _FromGram(NamedTuple):
     condition: float  # of its directions, squared
 
 
-def _from_gram(gram: Matrix, r: int, rounding: float) -> _FromGram | None:
+def _from_gram(squares: Vector, W: Matrix, rounding: float) -> _FromGram | None:
     """Coefficients from eigenvectors of the inner products; None where they have lost too many digits."""
-    squares, W = leading_eigenvectors(gram, r)
     first, last = float(squares[0]), float(squares[-1])
     if first == 0 or last * max(SHORTCUT, DIRECTIONS / rounding) < first:
         return None
@@ -145,9 +145,12 @@ def _from_gram(gram: Matrix, r: int, rounding: float) -> _FromGram | None:
 def _by_gram(A: Matrix, r: int) -> tuple[Matrix, Matrix] | None:
     """Basis and coefficients from the eigenvectors of ``A.T @ A``; None where that would lose digits."""
     gram = inner_products(A)
-    found = _from_gram(gram, r, rounding_unit(A))
+    squares, W = _eigenvectors(gram, r)
+    found = _from_gram(squares[:r], W[:, :r], rounding_unit(A))
     if found is None:
-        return _by_iteration(A, gram, r)
+        d = gram.shape[0]
+        squares, W = (squares, W) if squares.shape[0] == d else _eigenvectors(gram, d)
+        return _by_iteration(A, squares, W, r)
     coefficients = _beside(found.coefficients, A)
     vectors = A @ coefficients
     if found.condition * rounding_unit(A) > ORTHONORMAL:
@@ -155,34 +158,47 @@ def _by_gram(A: Matrix, r: int) -> tuple[Matrix, Matrix] | None:
     return vectors, coefficients
 
 
-def _by_iteration(A: Matrix, gram: Matrix, r: int) -> tuple[Matrix, Matrix] | None:
-    """The same by a step of subspace iteration from more eigenvectors than r; None where that would lose digits."""
-    squares, W = leading_eigenvectors(gram, gram.shape[0])
-    k = _enough_directions(to_numpy(squares), r, rounding_unit(A))
+def _by_iteration(A: Matrix, squares: Vector, W: Matrix, r: int) -> tuple[Matrix, Matrix] | None:
+    """The same from more eigenvectors than r, by a step of subspace iteration; None where that would lose digits.
+
+    Where the others are so small that r eigenvectors span the leading directions well enough, there is no step.
+    """
+    rounding, sizes = rounding_unit(A), to_numpy(squares)
+    k = _enough_directions(sizes, r, rounding)
     if k is None:
         return None
     many = _beside(W[:, :k] / array_namespace(W).sqrt(squares[:k]), A)
     basis = _orthonormal(A @ many, many)
-    if basis is None:
-        return None
+    if basis is None or (k == r and _mixed(sizes, r, rounding, steps=0)[0] <= _well_enough(rounding)):
+        return basis
     _, s, Wt = small_svd(basis[0].T @ A)
     coefficients = Wt[:r, :].T / s[:r]
     return _orthonormal(A @ coefficients, coefficients)
 
 
 def _enough_directions(squares: FloatArray, r: int, rounding: float) -> int | None:
-    """How many eigenvectors of inner products hold the leading ``r`` well enough for one step; None if too many.
+    """How many eigenvectors of inner products hold the leading ``r`` well enough for one step; None if too many."""
+    if np.count_nonzero(squares > CLEAR * rounding * squares[0]) < r:
+        return None
+    good = _mixed(squares, r, rounding, steps=1) <= _well_enough(rounding)
+    return r + int(np.argmax(good)) if good.any() else None
 
-    Rounding mixes those taken with those left out. A product with the sample makes that smaller by the ratio of their
-    singular values; three are made.
+
+def _mixed(squares: FloatArray, r: int, rounding: float, *, steps: int) -> FloatArray:
+    """What rounding mixes into the span of the leading ``r``, from what is left out if r, r + 1, ... are taken.
+
+    Rounding mixes eigenvectors of inner products. A product with the sample makes that smaller by the ratio of their
+    singular values; one is made, and two more in each step.
     """
     unsure = rounding * squares[0]
     most = int(np.count_nonzero(squares > CLEAR * unsure))
-    if most < r:
-        return None
     left_out = np.maximum(np.append(squares, 0)[r : most + 1], unsure) / squares[r - 1]
-    good = unsure / squares[r - 1] * left_out**1.5 <= max(DIRECTIONS, SHORTCUT * rounding)
-    return r + int(np.argmax(good)) if good.any() else None
+    mixed: FloatArray = unsure / squares[r - 1] * left_out ** (0.5 + steps)
+    return mixed
+
+
+def _well_enough(rounding: float) -> float:
+    return max(DIRECTIONS, SHORTCUT * rounding)
 
 
 def _orthonormal(vectors: Matrix, coefficients: Matrix) -> tuple[Matrix, Matrix] | None:
@@ -202,10 +218,16 @@ def _beside(small: Matrix, A: Matrix) -> Matrix:
 
 
 def leading_eigenvectors(gram: Matrix, r: int) -> tuple[Vector, Matrix]:
-    """The largest ``r`` eigenvalues, descending, and their vectors; SciPy can leave out the others."""
+    """The largest ``r`` eigenvalues, descending, and their vectors."""
+    squares, W = _eigenvectors(gram, r)
+    return squares[:r], W[:, :r]
+
+
+def _eigenvectors(gram: Matrix, r: int) -> tuple[Vector, Matrix]:
+    """The same, or more of them where leaving out the others would save nothing; SciPy can leave them out."""
     xp, d = array_namespace(gram), gram.shape[0]
     squares, W = _few_of_many(gram, r) if is_numpy_array(gram) and d >= LARGE and r <= d // 4 else xp.linalg.eigh(gram)
-    return xp.flip(squares)[:r], xp.flip(W, axis=1)[:, :r]
+    return xp.flip(squares), xp.flip(W, axis=1)
 
 
 def _few_of_many(gram: FloatArray, r: int) -> tuple[FloatArray, FloatArray]:

@@ -14,21 +14,19 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse
 
 from .._arrays import (
     array_namespace,
     blocks,
     column_products,
     device,
-    distinct,
+    float64,
     hit_rows,
     is_dask_array,
     is_numpy_array,
     largest,
     power_of_two,
     row_dots,
-    row_products,
     take,
     to_device,
     to_numpy,
@@ -36,28 +34,12 @@ from .._arrays import (
 from .._triangles import Pairs, pairs_of
 from .._typing import IndexVector, Matrix, Positions, Vector
 from ..observation import Entries
+from .places import DevicePlaces, HostPlaces
 
 __all__ = ["EntryEquations", "entry_equations"]
 
 
-ALL_HIT = 4  # entries for each row or column, with which hardly any is not hit
 NARROWEST = 64  # pairs at a time, below which a product with a sparse matrix is slow
-
-
-class Places(NamedTuple):
-    """Which row of the left factor, and which of the right one, each equation joins; each of them is stored once."""
-
-    left: Positions  # (|Omega|,)
-    right: Positions  # (|Omega|,), ascending
-    start: Positions  # (h + 1,): row k of the right factor has the equations start[k]:start[k + 1]
-
-    def total(self, weights: Vector, x: Matrix, *, rows: int) -> Matrix:
-        """Sums of ``weights[t] * x[right[t]]`` over the equations of each of the ``rows`` rows of the left factor."""
-        return self.matrix(weights, rows=rows) @ x
-
-    def matrix(self, weights: Vector, *, rows: int) -> scipy.sparse.csc_array:
-        """The numbers ``weights`` at their places; by columns, so that products with it read the right factor once."""
-        return scipy.sparse.csc_array((weights, self.left, self.start), shape=(rows, len(self.start) - 1))
 
 
 class EntryEquations(NamedTuple):
@@ -67,7 +49,7 @@ class EntryEquations(NamedTuple):
     right: Matrix  # (h, r2), or (h, r1) when swapped
     weight: Vector  # (|Omega|,), a factor of each equation
     target: Vector  # (|Omega|,)
-    places: Places | None  # None: g = h = |Omega|, equation t joins the rows t
+    places: HostPlaces | DevicePlaces  # which rows of both each equation joins
     swapped: bool  # Z stands transposed between left and right
     unit: float  # values == target * unit / sqrt(nm / |Omega|), where the weight is one
 
@@ -90,39 +72,25 @@ class EntryEquations(NamedTuple):
     def compact(self, kind: Any = None) -> EntryEquations:
         """The same without rows that are not hit: less to multiply, for a copy of the others, of this type."""
         xp, kind = array_namespace(self.left), kind or self.left.dtype
-        rows: Any = slice(None)
-        others, places = rows, self.places
-        if places is not None and len(self.target) < ALL_HIT * max(len(self.left), len(self.right)):
-            (rows, a), start = distinct(places.left, len(self.left)), places.start
-            others = np.flatnonzero(np.diff(start))
-            b = np.repeat(np.arange(len(others)), np.diff(start)[others])
-            places = Places(*(x.astype(start.dtype) for x in (a, b, np.append(start[others], start[-1:]))))
+        rows, others, places = self.places.hit((self.left.shape[0], self.right.shape[0]))
         left, right = (xp.astype(x, kind, copy=False)[k, ...] for x, k in ((self.left, rows), (self.right, others)))
         return self._replace(left=left, right=right, places=places)
 
     def apply(self, Z: Matrix) -> Vector:
         """Left-hand sides for the core ``Z``."""
         left = self.left @ (Z.T if self.swapped else Z)
-        if self.places is None:
-            return row_dots(left, self.right) * self.weight
-        return row_products(left, self.right, self.places.left, self.places.right) * self.weight
+        return self.places.products(left, self.right) * self.weight
 
     def adjoint(self, e: Vector) -> Matrix:
         """The transpose of :meth:`apply`: a core-shaped matrix."""
-        e = e * self.weight
-        if self.places is None:
-            total = e[:, None] * self.right
-        else:
-            total = self.places.total(e, self.right, rows=len(self.left))
-        Z = self.left.T @ total
+        Z = self.left.T @ self.places.total(e * self.weight, self.left, self.right)
         return Z.T if self.swapped else Z
 
     def norm(self) -> float:
         """Frobenius norm of the system's matrix."""
         xp = array_namespace(self.left)
         left, right = (row_dots(x, x) for x in (self.left, self.right))
-        if self.places is not None:
-            left, right = left[self.places.left], right[self.places.right]
+        left, right = xp.take(left, self.places.left), xp.take(right, self.places.right)
         return math.sqrt(float(xp.sum(left * right * self.weight**2)))
 
     def blocks(self) -> Iterator[tuple[Matrix, Vector]]:
@@ -152,11 +120,12 @@ class EntryEquations(NamedTuple):
 
     def _moments(self, of_p: Pairs, of_q: Pairs) -> Matrix:
         """Sums over the equations of products of pairs on the left times products of pairs on the right."""
-        if self.places is None:
+        if isinstance(self.places, DevicePlaces):
             moments: Matrix = 0.0
             for part in blocks(self.target.shape[0], len(of_q.a)):
-                outer = column_products(self.right[part, :], of_q.a, of_q.b) * self.weight[part, None] ** 2
-                moments = moments + column_products(self.left[part, :], of_p.a, of_p.b).T @ outer
+                left, right = self._rows(part)
+                outer = column_products(right, of_q.a, of_q.b) * self.weight[part, None] ** 2
+                moments = moments + column_products(left, of_p.a, of_p.b).T @ outer
             return moments
         moments = np.zeros((len(of_p.a), len(of_q.a)))
         squares = self.places.matrix(self.weight**2, rows=len(self.left))
@@ -169,9 +138,10 @@ class EntryEquations(NamedTuple):
 
     def _rows(self, part: slice) -> tuple[Matrix, Matrix]:
         """The rows of both factors that the equations ``part`` join."""
-        if self.places is None:
-            return self.left[part, :], self.right[part, :]
-        return self.left[self.places.left[part]], self.right[self.places.right[part]]
+        xp = array_namespace(self.left)
+        places = ((self.left, self.places.left), (self.right, self.places.right))
+        left, right = (xp.take(x, place[part], axis=0) for x, place in places)
+        return left, right
 
 
 def entry_equations(left: Matrix, right: Matrix, entries: Entries) -> EntryEquations:
@@ -184,18 +154,18 @@ def entry_equations(left: Matrix, right: Matrix, entries: Entries) -> EntryEquat
     xp = array_namespace(left)
     values = xp.astype(entries.values, xp.float64)
     unit = power_of_two(largest(values), values)
-    if not is_numpy_array(left):
-        factor = xp.sqrt(scale * _weights_beside(entries, values))
-        rows, columns = (xp.astype(take(x, k, axis=0), xp.float64) for x, k in ((left, i), (right, j)))
-        return EntryEquations(rows, columns, factor, values / unit * factor, None, False, unit)
-    weight = np.sqrt(scale * entries.fit_weights)
-    target = values / unit * weight
     (rows, a), (columns, b) = _hit(left, i), _hit(right, j)
-    swapped = len(columns) < len(rows)
+    swapped = columns.shape[0] < rows.shape[0]
     if swapped:
         rows, columns, a, b = columns, rows, b, a
-    order, start = _sorted(b, len(columns))
-    return EntryEquations(rows, columns, weight[order], target[order], Places(a[order], b[order], start), swapped, unit)
+    places: HostPlaces | DevicePlaces
+    if is_numpy_array(left):
+        places, order = HostPlaces.of(a, b, len(columns))
+        weight = np.sqrt(scale * entries.fit_weights)[order]
+    else:
+        places, order = DevicePlaces.of(a, b, rows.shape[0], left)
+        weight = xp.sqrt(scale * xp.take(_weights_beside(entries, values), order))
+    return EntryEquations(rows, columns, weight, xp.take(values, order) / unit * weight, places, swapped, unit)
 
 
 def _weights_beside(entries: Entries, values: Vector) -> Vector:
@@ -212,14 +182,11 @@ def _hit_at_home(x: Matrix, index: IndexVector) -> tuple[Matrix, IndexVector]:
 
 
 def _hit(x: Matrix, index: IndexVector) -> tuple[Matrix, Positions]:
-    """The rows of ``x`` at ``index``, or all without a copy if they are most, and the position of each there."""
-    rows, position = hit_rows(x, index)
-    short = position.astype(np.int32) if len(x) <= np.iinfo(np.int32).max else position
-    return rows.astype(np.float64, copy=False), short
+    """The rows of ``x`` at ``index``, or all without a copy if they are most, and the position of each there.
 
-
-def _sorted(labels: Positions, size: int) -> tuple[Positions, Positions]:
-    """A stable order of ``labels``, all below ``size``, and where each label starts; by counting, in linear time."""
-    number = len(labels)
-    table = scipy.sparse.csr_array((np.empty(number), labels, np.arange(number + 1)), shape=(number, size)).tocsc()
-    return table.indices, table.indptr
+    On a device they are not counted: there are at most as many as positions.
+    """
+    all_of_them = not is_numpy_array(x) and 2 * len(index) > x.shape[0]
+    rows, position = (x, index) if all_of_them else hit_rows(x, index)
+    short = position.astype(np.int32) if max(rows.shape[0], len(index)) <= np.iinfo(np.int32).max else position
+    return float64(rows), short
