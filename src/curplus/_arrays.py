@@ -320,6 +320,8 @@ def largest(x: Array) -> float:
     if math.prod(x.shape) == 0:
         return 0.0
     xp = array_namespace(x)
+    if is_torch_array(x):
+        return float(xp.linalg.vector_norm(x, ord=math.inf))  # one pass
     low, high = range_of(x) if is_dask_array(x) else (float(xp.min(x)), float(xp.max(x)))
     return math.nan if math.isnan(low) or math.isnan(high) else max(-low, high)
 

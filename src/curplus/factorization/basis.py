@@ -204,10 +204,10 @@ def _well_enough(rounding: float) -> float:
 def _orthonormal(vectors: Matrix, coefficients: Matrix) -> tuple[Matrix, Matrix] | None:
     """Nearly orthonormal vectors made so, with their coefficients: once is enough. None where they are far from it."""
     products = to_numpy(inner_products(vectors)).astype(np.float64)
-    try:
-        change = np.linalg.inv(np.linalg.cholesky(products)).T
-    except np.linalg.LinAlgError:
+    triangle, failed = scipy.linalg.lapack.dpotrf(products, clean=True)  # upper: products == triangle.T @ triangle
+    if failed:
         return None
+    change = scipy.linalg.lapack.dtrtri(triangle)[0]
     on_device = to_device(change.astype(host_kind(vectors)), vectors)
     return vectors @ on_device, coefficients @ on_device
 

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.linalg
 from scipy.sparse.linalg import LinearOperator, lsmr
 
-from .._arrays import array_namespace, float64, to_device, to_numpy
+from .._arrays import array_namespace, float64, is_numpy_array, to_device, to_numpy
 from .._typing import Matrix, Vector
 from .equations import EntryEquations
 from .solver import Found, Solver, norm
@@ -38,8 +38,8 @@ class ConjugateGradient(Solver):
 
     One step costs :math:`O(|\Omega| r + \rho r^2)`, where :math:`\rho` rows are hit. On incoherent data the error
     shrinks by about :math:`\sqrt{r^2/|\Omega|}` a step. The condition is estimated from the coefficients on the way.
-    As long as few steps are enough, they are made in single precision, for half of the time, and what is left after
-    every five digits is computed in double precision: the solution is the same.
+    On the host, as long as few steps are enough, they are made in single precision, for half of the time, and what is
+    left after every five digits is computed in double precision: the solution is the same.
 
     Parameters
     ----------
@@ -62,8 +62,7 @@ class ConjugateGradient(Solver):
         equations = equations.compact() if math.sqrt(square) > goal else equations
         while math.sqrt(square) > goal and steps + len(lengths) < self.max_iter:
             image = equations.apply(direction)
-            curvature = norm(image) ** 2 + self.ridge * norm(direction) ** 2
-            lengths.append(square / curvature)
+            lengths.append(square / _curvature(image, direction, self.ridge))
             z = z + lengths[-1] * direction
             residual = residual - lengths[-1] * image
             slope = equations.adjoint(residual) - self.ridge * z
@@ -76,7 +75,7 @@ class ConjugateGradient(Solver):
     def _in_single(self, equations: EntryEquations, goal: float) -> _Begun:
         """The first digits in single precision, a few at a time, as long as they come fast; none if they do not."""
         begun = _Begun(equations.zero(), equations.target, equations.adjoint(equations.target))
-        if equations.target.shape[0] > MANY * math.prod(equations.shape):
+        if not is_numpy_array(equations.target) or len(equations.target) > MANY * math.prod(equations.shape):
             return begun
         while (size := norm(begun.slope)) > goal and begun.steps + FAST <= self.max_iter:
             # The copy in single precision is made anew: it would be in memory beside what double precision needs.
@@ -182,13 +181,18 @@ def _descent(equations: EntryEquations, slope: Matrix, goal: float, ridge: float
     ratios: list[float] = []
     while math.sqrt(square) > goal and len(lengths) < FAST:
         image = equations.apply(direction)
-        lengths.append(square / (norm(image) ** 2 + ridge * norm(direction) ** 2))
+        lengths.append(square / _curvature(image, direction, ridge))
         z = z + lengths[-1] * direction
         rest = rest - lengths[-1] * (equations.adjoint(image) + ridge * direction)
         ratios.append(norm(rest) ** 2 / square)
         square *= ratios[-1]
         direction = rest + ratios[-1] * direction
     return Found(z, len(lengths), condition=_lanczos_condition(lengths, ratios))
+
+
+def _curvature(image: Vector, direction: Matrix, ridge: float) -> float:
+    """How fast the gradient grows along a direction, times its square; a norm that is not needed is not waited for."""
+    return norm(image) ** 2 + (ridge * norm(direction) ** 2 if ridge else 0.0)
 
 
 def _lanczos_condition(steps: list[float], ratios: list[float]) -> float | None:
