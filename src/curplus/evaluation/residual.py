@@ -71,6 +71,8 @@ class Residual:
     @cached_property
     def row_squares(self) -> Squares:
         """Squared errors on the sampled rows."""
+        if is_numpy_array(self.observation.rows) and self.observation.known_rows is None:
+            return Squares.of(squares.reshape(-1) for squares in self._blocks_of_row_squares())
         return Squares.of([listed(self.row_errors**2, self.observation.known_rows)])
 
     @cached_property
@@ -195,13 +197,23 @@ class Residual:
         """Squared errors on the sampled columns in NumPy, a few rows at a time: columns may take most of the memory."""
         o, left = self.observation, self.approximation.left.vectors
         mixing = self.approximation.core.Z @ self.approximation.right.vectors[o.column_index].T
-        unit = self.unit
         for part in blocks(o.shape[0], max(o.n_columns, 1), most=2**16):
-            errors = (left[part] @ mixing).astype(np.float64, copy=False)
-            np.subtract(o.columns[part], errors, out=errors)
-            errors /= unit
-            errors *= errors
-            yield part, errors
+            yield part, self._squares(o.columns[part], left[part] @ mixing)
+
+    def _blocks_of_row_squares(self) -> Iterator[Matrix]:
+        """The same of the sampled rows, a few columns at a time."""
+        o, right = self.observation, self.approximation.right.vectors
+        mixing = self.approximation.left.vectors[o.row_index] @ self.approximation.core.Z
+        for part in blocks(o.shape[1], max(o.n_rows, 1), most=2**16):
+            yield self._squares(o.rows[:, part], mixing @ right[part].T)
+
+    def _squares(self, read: FloatArray, errors: FloatArray) -> FloatArray:
+        """Squared errors of a prediction, which is overwritten where it can be."""
+        errors = errors.astype(np.float64, copy=False)
+        np.subtract(read, errors, out=errors)
+        errors /= self.unit
+        errors *= errors
+        return errors
 
     def _values(self, which: IndexVector) -> FloatArray:
         values: FloatArray = to_numpy(self.observation.values)[which].astype(np.float64) / self.unit

@@ -39,6 +39,7 @@ from .places import DevicePlaces, HostPlaces
 __all__ = ["EntryEquations", "entry_equations"]
 
 
+FEW_A_ROW = 1.25  # entries, below which products of pairs are formed for each entry and not for each row
 NARROWEST = 64  # pairs at a time, below which a product with a sparse matrix is slow
 
 
@@ -120,9 +121,11 @@ class EntryEquations(NamedTuple):
 
     def _moments(self, of_p: Pairs, of_q: Pairs) -> Matrix:
         """Sums over the equations of products of pairs on the left times products of pairs on the right."""
-        if isinstance(self.places, DevicePlaces):
+        number = self.target.shape[0]
+        if isinstance(self.places, DevicePlaces) or number < FEW_A_ROW * len(self.left):
             moments: Matrix = 0.0
-            for part in blocks(self.target.shape[0], len(of_q.a)):
+            near = max(2**17, 512 * len(of_q.a))  # numbers that stay near the processor
+            for part in blocks(number, len(of_q.a), most=near if is_numpy_array(self.left) else 2**22):
                 left, right = self._rows(part)
                 outer = column_products(right, of_q.a, of_q.b) * self.weight[part, None] ** 2
                 moments = moments + column_products(left, of_p.a, of_p.b).T @ outer

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..._arrays import blocks
 from ..._typing import FloatArray
 
 __all__ = ["CUT", "RIDGES", "LeftOut", "Svd", "most_cautious", "svd_of"]
@@ -71,9 +72,9 @@ class LeftOut:
         g = ridges[:, None] * self._s.max(initial=0.0) ** 2
         g = g / (self._s**2 + g)
         errors = self._outside + 2 * g @ self._between.T
-        for k in range(len(ridges)):
-            held = self._a * g[k]
-            errors[k] += np.vecdot(held @ self._inner, held)
+        for part in blocks(len(ridges), self._a.size, most=2**17):
+            held = (self._a * g[part, None]).reshape(-1, self._a.shape[1])
+            errors[part] += np.vecdot(held @ self._inner, held).reshape(-1, len(self._a))
         freedom = self._free + g @ (self._a**2).T
         squares = np.full(errors.shape, math.inf)
         np.divide(errors.clip(min=0), freedom**2, out=squares, where=freedom > LEAST_FREE)

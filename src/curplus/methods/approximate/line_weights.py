@@ -8,6 +8,7 @@ ones cannot mislead them. Columns likewise.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ __all__ = ["EXPONENTS", "LineWeights", "line_weights"]
 
 EXPONENTS = (0.25, 0.5)  # of D, by which lines are divided; 1/2 makes what is unexplained of all lines equal
 LEAST = 0.01  # of the mean of D, that is unexplained of every line
+BY_CHANCE = 1.5  # variances of log D that chance would give, up to which lines count the same
 
 
 class LineWeights(NamedTuple):
@@ -35,13 +37,19 @@ class LineWeights(NamedTuple):
         return LineWeights(self.columns, self.rows, self.exponent)
 
 
-def line_weights(cross: Cross, rank: int, exponent: float) -> LineWeights:
-    """The weights of rows and columns, for a matrix that is thought to have so many directions."""
-    return LineWeights(_of_rows(cross, rank, exponent), _of_rows(cross.T, rank, exponent), exponent)
+def line_weights(cross: Cross, rank: int, exponents: Sequence[float] = EXPONENTS) -> list[LineWeights]:
+    """The weights of rows and columns by each exponent, for a matrix that is thought to have so many directions.
+
+    None where all lines count the same.
+    """
+    rows, columns = _unexplained(cross, rank), _unexplained(cross.T, rank)
+    if np.ptp(rows) == np.ptp(columns) == 0:
+        return []
+    return [LineWeights(rows**-exponent, columns**-exponent, exponent) for exponent in exponents]
 
 
-def _of_rows(cross: Cross, rank: int, exponent: float) -> FloatArray:
-    """The weights of rows; all the same where the columns are too few to leave anything unexplained."""
+def _unexplained(cross: Cross, rank: int) -> FloatArray:
+    """What is left of each row, relative to the mean; all the same where rows differ as chance makes them differ."""
     d2, d1 = cross.W.shape
     if d1 <= rank:
         return np.ones(d2)
@@ -50,5 +58,6 @@ def _of_rows(cross: Cross, rank: int, exponent: float) -> FloatArray:
     mean = float(np.mean(rest))
     if not mean > 0:
         return np.ones(d2)
-    weights: FloatArray = (rest / mean + LEAST) ** -exponent
-    return weights
+    relative: FloatArray = rest / mean + LEAST
+    is_chance = np.var(np.log(relative)) <= BY_CHANCE * 2 / (d1 - rank)  # of the logarithm of a chi-squared number
+    return np.ones(d2) if is_chance else relative

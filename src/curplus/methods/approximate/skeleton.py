@@ -10,6 +10,8 @@ read. All of it works on d x d matrices.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +25,7 @@ from .entry_lines import EntryLines, entry_lines, some_of
 from .evidence import FEWEST, KEPT, standard_errors
 from .first_guess import GUESSES, FirstGuess, offset_guess, sum_guess, zero_guess
 from .leave_out import Svd, svd_of
-from .line_weights import EXPONENTS, line_weights
+from .line_weights import line_weights
 from .prediction import Prediction
 from .rank import exact_rank, singular_values
 from .ridge import RidgeChoice, ridge_for
@@ -106,18 +108,19 @@ def ridge_skeleton(
         return _bounded(plain, cross)
     rank = rank if can_leave_out else 1
     uniform = observation.design.columns == observation.design.rows == "uniform"
-    entries = entry_lines(observation, some_of(use, MOST_JUDGES)) if len(use) >= FEWEST else None
-    judges = entries if max(cross.W.shape) < FEW_LINES else None
+    entries = cache(lambda: entry_lines(observation, some_of(use, MOST_JUDGES)) if len(use) >= FEWEST else None)
+    judges = entries() if max(cross.W.shape) < FEW_LINES else None
     asked = judges is not None
     if not guess and max(cross.W.shape) > MOST_COMPARED:
         some = ridge_skeleton(_part(observation), min(rank, MOST_COMPARED - 1), use[:0], offsets)
         guess, exponent = some.guess, some.exponent
     if guess:
-        first = _weighted(GUESSES[guess](cross), cross, rank, exponent)
+        weights = line_weights(cross, rank, (exponent,)) if exponent else []
+        first = GUESSES[guess](cross)._replace(weights=weights[0] if weights else None)
         best = ridge_for(first, cross, svd, rank, uniform, judges)
     else:
         best = _best_guess([ridge_for(x, cross, svd, rank, uniform, judges) for x in _guesses(cross, uniform, offsets)])
-        weighted = [_weighted(best.guess, cross, rank, exponent) for exponent in EXPONENTS]
+        weighted = [best.guess._replace(weights=x) for x in line_weights(cross, rank)]
         found = [best, *(ridge_for(x, cross, svd, rank, uniform, judges) for x in weighted)]
         best, by_entries = _best_weights(found, entries)
         asked |= by_entries
@@ -141,16 +144,14 @@ def _best_guess(found: list[RidgeChoice]) -> RidgeChoice:
     return best if not offsets or best.is_clearly_better(offsets[0]) else offsets[0]
 
 
-def _weighted(guess: FirstGuess, cross: Cross, rank: int, exponent: float) -> FirstGuess:
-    return guess._replace(weights=line_weights(cross, rank, exponent)) if exponent else guess
-
-
-def _best_weights(found: list[RidgeChoice], entries: EntryLines | None) -> tuple[RidgeChoice, bool]:
+def _best_weights(found: list[RidgeChoice], judges: Callable[[], EntryLines | None]) -> tuple[RidgeChoice, bool]:
     """The weights that entries are convinced of, and whether they are; the first of ``found`` has none.
 
     Or else those that left-out rows and columns ask for, if entries are not predicted worse with them.
     """
-    if entries is None:
+    if len(found) == 1:
+        return found[0], False
+    if (entries := judges()) is None:
         return min(found, key=lambda choice: choice.left_out), False
     whole = [_skeleton(choice.guess, choice.svd, choice.ridge) for choice in found]
     squares = [entries.squared_errors(x.mixing, x.coefficients) for x in whole]
