@@ -6,7 +6,7 @@ import pytest
 import curplus
 from curplus.methods.approximate.cross import cross_of
 from curplus.methods.approximate.first_guess import offset_guess, sum_coefficient, sum_guess, zero_guess
-from curplus.methods.approximate.leave_out import RIDGES, LeftOut, most_cautious, svd_of
+from curplus.methods.approximate.leave_out import RIDGES, LeftOut, leading_svd_of, most_cautious, svd_of
 from curplus.methods.approximate.line_weights import line_weights
 from curplus.methods.approximate.ridge import ridge_for
 from curplus.methods.approximate.skeleton import ridge_skeleton
@@ -171,7 +171,7 @@ def test_weighted_rows_are_left_out_as_in_weighted_least_squares(rng, make):
     M, _ = uneven_rows(rng, (60, 50))
     seen = curplus.observe(M, n_columns=8, n_rows=15, n_entries=0, rng=0)
     cross = cross_of(seen)
-    weights = line_weights(cross, 5, 0.5)
+    (weights,) = line_weights(cross, 5, (0.5,))
     guess = make(cross)._replace(weights=weights)
     choice = ridge_for(guess, cross, svd_of(cross.W), 8, False, None)  # only the rows can be left out
     R = np.vstack([seen.rows, np.ones(50)])
@@ -187,11 +187,49 @@ def test_weighted_rows_are_left_out_as_in_weighted_least_squares(rng, make):
 def test_lines_count_less_the_more_of_them_is_unexplained(rng):
     M, noisy = uneven_rows(rng)
     seen = curplus.observe(M, n_columns=20, n_rows=100, n_entries=0, rng=0)
-    weights = line_weights(cross_of(seen), 5, 0.5)
+    (weights,) = line_weights(cross_of(seen), 5, (0.5,))
     is_noisy = np.isin(seen.row_index, noisy)
     assert weights.rows[is_noisy].max() < 0.5 * weights.rows[~is_noisy].min()
-    np.testing.assert_array_equal(line_weights(cross_of(seen).T, 5, 0.5).columns, weights.rows)
-    np.testing.assert_array_equal(line_weights(cross_of(seen), 20, 0.5).rows, np.ones(100))
+    np.testing.assert_array_equal(line_weights(cross_of(seen).T, 5, (0.5,))[0].columns, weights.rows)
+    np.testing.assert_array_equal(line_weights(cross_of(seen), 20, (0.5,))[0].rows, np.ones(100))
+
+
+@pytest.mark.parametrize(("unequal", "n_weights"), [(1.0, 0), (2.0, 2)])
+def test_lines_that_differ_as_chance_makes_them_differ_have_no_weights(rng, unequal, n_weights):
+    M = rng.standard_normal((600, 5)) @ rng.standard_normal((5, 400))
+    M += rng.standard_normal(M.shape) * np.where(np.arange(600) % 2, 1.0, unequal)[:, None]
+    seen = curplus.observe(M, n_columns=40, n_rows=60, n_entries=0, rng=0)
+    assert len(line_weights(cross_of(seen), 5)) == n_weights
+
+
+@pytest.mark.parametrize("guess", ["zero", "offsets"])
+def test_many_noisy_lines_are_predicted_as_well_by_some_of_their_directions(rng, guess):
+    M = rng.standard_normal((1400, 10)) @ rng.standard_normal((10, 1300)) + 5 * (guess == "offsets")
+    M += 2 * rng.standard_normal(M.shape)
+    seen = curplus.observe(M, n_columns=620, n_rows=640, n_entries=0, rng=0)
+    few, whole = (ridge_skeleton(seen, rank, NONE, guess=guess) for rank in (10, 200))
+    assert few.mixing.shape[1] <= 302
+    assert whole.mixing.shape[1] >= 620
+    assert rest_error(M, seen, few) < 1.001 * rest_error(M, seen, whole)
+
+
+@pytest.mark.parametrize("noise", [0, 1e-9])
+def test_many_lines_of_a_matrix_of_large_rank_are_all_used(rng, noise):
+    left = rng.standard_normal((1400, 400)) / np.arange(1, 401) ** 0.7
+    M = left @ rng.standard_normal((400, 1300))
+    M += noise * rng.standard_normal(M.shape)
+    seen = curplus.observe(M, n_columns=620, n_rows=640, n_entries=0, rng=0)
+    assert rest_error(M, seen, ridge_skeleton(seen, 5, NONE)) < max(1e3 * noise, 1e-9) * np.linalg.norm(M)
+
+
+@pytest.mark.parametrize("shape", [(700, 650), (650, 700)])
+def test_a_leading_part_by_a_random_subspace_is_nearly_the_best(rng, shape):
+    W = rng.standard_normal((shape[0], 30)) @ rng.standard_normal((30, shape[1])) + rng.standard_normal(shape)
+    svd, best = leading_svd_of(W, 60), svd_of(W)
+    np.testing.assert_allclose(svd.s[:30], best.s[:30], rtol=1e-5)
+    for vectors in (svd.a, svd.bt.T):
+        np.testing.assert_allclose(vectors.T @ vectors, np.eye(60), atol=1e-9)
+    assert np.linalg.norm(W - svd.a * svd.s @ svd.bt) < 1.02 * np.linalg.norm(best.s[60:])  # noise has no leading part
 
 
 @pytest.mark.parametrize("seed", range(3))

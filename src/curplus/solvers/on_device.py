@@ -7,6 +7,8 @@ both operations for sparse matrices, for CuPy they are two small kernels, and ot
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -56,8 +58,9 @@ def scattered_products(left: Matrix, right: Matrix, i: Vector, j: Vector, start:
     if is_cupy_array(left):
         return _launched("products", xp.empty(j.shape, dtype=left.dtype), left, right, i, j)
     if is_torch_array(left) and left.is_cuda:
-        pattern = _torch_matrix(start, j, left.new_zeros(j.shape), right)
-        return xp.sparse.sampled_addmm(pattern, left, right.T).values()
+        with _quiet():
+            pattern = _torch_matrix(start, j, left.new_zeros(j.shape), right)
+            return xp.sparse.sampled_addmm(pattern, left, right.T).values()
     return row_dots(xp.take(left, i, axis=0), xp.take(right, j, axis=0))
 
 
@@ -67,17 +70,23 @@ def scattered_sums(weights: Vector, right: Matrix, i: Vector, j: Vector, start: 
     if is_cupy_array(right):
         return _launched("sums", xp.empty((rows, right.shape[1]), dtype=right.dtype), weights, right, start, j)
     if is_torch_array(right) and right.is_cuda:
-        return _torch_matrix(start, j, weights, right) @ right
+        with _quiet():
+            return _torch_matrix(start, j, weights, right) @ right
     return segment_sum(weights[:, None] * xp.take(right, j, axis=0), to_numpy(i), rows)
 
 
 def _torch_matrix(start: Vector, j: Vector, values: Vector, right: Matrix) -> Any:
     """The numbers ``values`` at their places, as PyTorch's sparse matrix by rows."""
-    xp = array_namespace(right)
+    size = (start.shape[0] - 1, right.shape[0])
+    return array_namespace(right).sparse_csr_tensor(start, j, values, size=size, check_invariants=False)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without PyTorch's words on its sparse matrices by rows: that they are new, and that it does not check ours."""
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta state")
-        size = (start.shape[0] - 1, right.shape[0])
-        return xp.sparse_csr_tensor(start, j, values, size=size, check_invariants=False)
+        warnings.filterwarnings("ignore", message="Sparse (CSR tensor support|invariant checks)", category=UserWarning)
+        yield
 
 
 def _launched(name: str, out: Any, a: Any, b: Any, first: Any, second: Any) -> Any:

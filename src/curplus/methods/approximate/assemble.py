@@ -71,7 +71,7 @@ def assemble(
     xp, least = array_namespace(observation.columns), rounding_unit(observation.values)
     outside = _by_gram(observation, prediction.left, cross) or _by_basis(observation, prediction.left)
     coordinates = outside.coordinates
-    predicted = prediction.combined(coordinates) @ prediction.right.T
+    predicted = prediction.whole(coordinates)
     below = put_rows(predicted.T, observation.column_index, coordinates[:, :d1].T)
     right = xp.concat([float64(observation.rows), below.T]).T  # (m, d2 + width of the basis)
     right = keep_tall(right, axis=0)

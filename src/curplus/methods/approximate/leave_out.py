@@ -19,13 +19,14 @@ import numpy as np
 from ..._arrays import blocks
 from ..._typing import FloatArray
 
-__all__ = ["CUT", "RIDGES", "LeftOut", "Svd", "most_cautious", "svd_of"]
+__all__ = ["CUT", "RIDGES", "LeftOut", "Svd", "leading_svd_of", "most_cautious", "svd_of"]
 
 CUT = 1e-12  # singular values of the intersection below this fraction of the largest are rounding
 RIDGES = np.concatenate(  # relative to the largest squared singular value
     [[0.0], np.logspace(-20, -11, 10), np.logspace(-10, 4, 57)]
 )
 MANY = 300  # rows, of which half as many tell the error to a tenth; all of them would cost more than all the rest
+MORE = 20  # directions than are wanted, of a random subspace
 LEAST_FREE = 1e-9  # a row that is no more free than this is not predicted by the others
 
 
@@ -52,6 +53,17 @@ def svd_of(W: FloatArray) -> Svd:
     return Svd(*np.linalg.svd(W, full_matrices=False))
 
 
+def leading_svd_of(W: FloatArray, count: int) -> Svd:
+    """The leading part of it, by a random subspace and one step of iteration: some digits, for a fifth of the time."""
+    start = np.random.default_rng(0).standard_normal((W.shape[1], count + MORE))
+    Q = np.linalg.qr(W @ np.linalg.qr(W.T @ np.linalg.qr(W @ start)[0])[0])[0]
+    B = Q.T @ W
+    squares, P = np.linalg.eigh(B @ B.T)
+    squares, P = squares[: -count - 1 : -1], P[:, : -count - 1 : -1]
+    s = np.sqrt(squares.clip(min=np.finfo(float).tiny))
+    return Svd(Q @ P, s, (P / s).T @ B)
+
+
 class LeftOut:
     """Rows that are left out, of which any number of ridges can be asked; of many rows some stand for the others."""
 
@@ -73,8 +85,9 @@ class LeftOut:
         g = g / (self._s**2 + g)
         errors = self._outside + 2 * g @ self._between.T
         for part in blocks(len(ridges), self._a.size, most=2**17):
-            held = (self._a * g[part, None]).reshape(-1, self._a.shape[1])
-            errors[part] += np.vecdot(held @ self._inner, held).reshape(-1, len(self._a))
+            held = self._a * g[part, None]
+            mixed = held.reshape(-1, held.shape[-1]) @ self._inner if held.size else held
+            errors[part] += np.vecdot(mixed.reshape(held.shape), held)
         freedom = self._free + g @ (self._a**2).T
         squares = np.full(errors.shape, math.inf)
         np.divide(errors.clip(min=0), freedom**2, out=squares, where=freedom > LEAST_FREE)

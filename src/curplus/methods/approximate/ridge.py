@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -52,14 +53,20 @@ class _Side(NamedTuple):
 
 
 def ridge_for(
-    guess: FirstGuess, cross: Cross, plain: Svd, rank: int, uniform: bool, judges: EntryLines | None
+    guess: FirstGuess,
+    cross: Cross,
+    plain: Svd,
+    rank: int,
+    uniform: bool,
+    judges: EntryLines | None,
+    decompose: Callable[[FloatArray], Svd] = svd_of,
 ) -> RidgeChoice:
     """The ridge that left-out rows and columns ask for, and entries where there are ``judges``.
 
-    ``plain`` is the decomposition of the intersection. Where there are many rows and columns, some of the ridges are
-    tried, and then those beside the best.
+    ``plain`` is the intersection as ``decompose`` gives it. Where there are many rows and columns, some of the ridges
+    are tried, and then those beside the best.
     """
-    svd = plain if guess.is_plain else svd_of(guess.intersection(cross))
+    svd = plain if guess.is_plain else decompose(guess.intersection(cross))
     sides = [
         _side(f, c, x)
         for f, c, x in ((guess, cross, svd), (guess.T, cross.T, svd.T))

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
+import scipy.linalg
 
 from ..._arrays import array_namespace, float64, rounding_unit, to_numpy
 from ..._sets import NO_INDEX
@@ -24,7 +25,7 @@ from .cross import Cross, cross_of
 from .entry_lines import EntryLines, entry_lines, some_of
 from .evidence import FEWEST, KEPT, standard_errors
 from .first_guess import GUESSES, FirstGuess, offset_guess, sum_guess, zero_guess
-from .leave_out import Svd, svd_of
+from .leave_out import Svd, leading_svd_of, svd_of
 from .line_weights import line_weights
 from .prediction import Prediction
 from .rank import exact_rank, singular_values
@@ -38,6 +39,8 @@ CONFIRMING, FIRST = 1000, 20  # entries that confirm an exact prediction, and of
 FEW_LINES, MOST_JUDGES = 20, 5000  # with fewer rows and columns, as many entries help to choose
 RELIABLE = 0.3  # share of the variance of means that is not chance, above which there are offsets
 MOST_COMPARED = 300  # rows and columns by which first guesses are compared
+INDEPENDENT = 1e-10  # reciprocal condition of their inner products, above which rows, or columns, are independent
+DIRECTIONS_A_RANK = 4  # that are needed, of rows and columns that are noisy and twice as many or more
 ALONE = 1 - 1e-6  # leverage of a row, or column, that the others do not span
 MOST_ALONE = 0.25  # share of those, with which the rank can be what it seems
 
@@ -53,6 +56,7 @@ class Skeleton(NamedTuple):
     left_out_error: float = math.nan  # share of the squares of left-out rows and columns that is not predicted
     score: float = math.nan  # by which first guesses are compared
     asked_entries: bool = False  # whether entries had a part in it
+    n_directions: float = 0.0  # of which it has use: those that the ridge shrinks count in part
     reliability: float = 0.0  # of offsets that are the first guess: the share of their variance that is not chance
     exponent: float = 0.0  # by which rows and columns are weighted, see .line_weights
     is_exact: bool = False  # whether the ranks, or all the entries, say that it is exact
@@ -99,9 +103,12 @@ def ridge_skeleton(
     chosen.
     """
     cross = cross_of(observation)
-    svd = svd_of(cross.W)
+    part = cache(lambda: _of_a_part(observation, rank, offsets, guess, exponent))
+    few = _few_directions(cross, rank, part)
+    decompose = svd_of if few is None else partial(leading_svd_of, count=few)
+    svd = decompose(cross.W)
     plain = _skeleton(zero_guess(cross), svd, 0.0)._replace(cross=cross)
-    if _ranks_agree(observation, cross, svd) or _is_exact(plain, observation, use):
+    if few is None and (_ranks_agree(observation, cross, svd) or _is_exact(plain, observation, use)):
         return plain._replace(is_exact=True)
     can_leave_out = max(observation.n_rows, observation.n_columns) > rank
     if not can_leave_out and (not len(use) or max(cross.W.shape) < 2):
@@ -112,12 +119,11 @@ def ridge_skeleton(
     judges = entries() if max(cross.W.shape) < FEW_LINES else None
     asked = judges is not None
     if not guess and max(cross.W.shape) > MOST_COMPARED:
-        some = ridge_skeleton(_part(observation), min(rank, MOST_COMPARED - 1), use[:0], offsets)
-        guess, exponent = some.guess, some.exponent
+        guess, exponent = part().guess, part().exponent
     if guess:
         weights = line_weights(cross, rank, (exponent,)) if exponent else []
         first = GUESSES[guess](cross)._replace(weights=weights[0] if weights else None)
-        best = ridge_for(first, cross, svd, rank, uniform, judges)
+        best = ridge_for(first, cross, svd, rank, uniform, judges, decompose)
     else:
         best = _best_guess([ridge_for(x, cross, svd, rank, uniform, judges) for x in _guesses(cross, uniform, offsets)])
         weighted = [best.guess._replace(weights=x) for x in line_weights(cross, rank)]
@@ -163,13 +169,36 @@ def _best_weights(found: list[RidgeChoice], judges: Callable[[], EntryLines | No
     return min(possible, key=lambda choice: choice.left_out), False
 
 
-def _part(observation: Observation) -> Observation:
-    """As many of the rows and columns as it takes to compare first guesses."""
+def _of_a_part(observation: Observation, rank: int, offsets: str | bool, guess: str, exponent: float) -> Skeleton:
+    """The skeleton of as many of the rows and columns as it takes to compare first guesses."""
     rows, columns = (
         np.linspace(0, count - 1, min(count, MOST_COMPARED)).astype(np.int64)
         for count in (observation.n_rows, observation.n_columns)
     )
-    return observation.subset(rows=rows, columns=columns, entries=NO_INDEX, design=observation.design)
+    part = observation.subset(rows=rows, columns=columns, entries=NO_INDEX, design=observation.design)
+    return ridge_skeleton(part, min(rank, MOST_COMPARED - 1), NO_INDEX, offsets, guess, exponent)
+
+
+def _few_directions(cross: Cross, rank: int, part: Callable[[], Skeleton]) -> int | None:
+    """How many directions of many rows and columns are enough; None where all may say something.
+
+    Where noise is such that a part of the rows and columns has use for less than half of its directions, the others
+    add none that could be told from noise. Where rows or columns depend on each other, there is no noise.
+    """
+    count = max(DIRECTIONS_A_RANK * rank, MOST_COMPARED)
+    if min(cross.W.shape) < 2 * count or part().n_directions > MOST_COMPARED / 2:
+        return None
+    return count if all(map(_are_independent, (cross.whole_row_gram, cross.whole_column_gram))) else None
+
+
+def _are_independent(gram: FloatArray) -> bool:
+    """Whether inner products are those of vectors of which none is nearly a combination of the others."""
+    sizes = np.sqrt(np.diag(gram))
+    if not np.all(sizes > 0):
+        return False
+    scaled = gram / np.outer(sizes, sizes)
+    triangle, failed = scipy.linalg.lapack.dpotrf(scaled)
+    return not failed and scipy.linalg.lapack.dpocon(triangle, np.linalg.norm(scaled, 1))[0] > INDEPENDENT
 
 
 def _guesses(cross: Cross, uniform: bool, offsets: str | bool) -> list[FirstGuess]:
@@ -195,6 +224,7 @@ def _skeleton(guess: FirstGuess, svd: Svd, ridge: float) -> Skeleton:
         guess.name,
         float(ridge),
         float(s[0] / s[-1]) if len(s) else 1.0,
+        n_directions=float(inverse @ s),
     )
 
 
