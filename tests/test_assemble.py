@@ -1,3 +1,5 @@
+import importlib
+
 import numpy as np
 import pytest
 
@@ -12,18 +14,27 @@ from curplus.methods.approximate.prediction import Prediction
 @pytest.mark.parametrize("extra", [0, 2])
 @pytest.mark.parametrize("known", [False, True])
 def test_is_the_leading_part_of_the_completed_matrix(rng, d1, d2, rank, extra, known):
-    M, mixing, right = (rng.standard_normal(shape) for shape in ((30, 20), (d1 + extra, 4), (20, 4)))
+    M, mixing, coefficients = (rng.standard_normal(x) for x in ((30, 20), (d1 + extra, 4), (4, d2 + 2)))
     seen = curplus.observe(M, n_columns=d1, n_rows=d2, n_entries=0, rng=0)
     features = np.hstack([seen.columns, rng.standard_normal((30, extra))])
-    whole = features @ mixing @ right.T
+    right = np.hstack([seen.rows.T, rng.standard_normal((20, 2))])
+    whole = features @ mixing @ coefficients @ right.T
     whole[:, seen.column_index] = M[:, seen.column_index]
     whole[seen.row_index] = M[seen.row_index]
     U, s, Vt = np.linalg.svd(whole, full_matrices=False)
     cross = cross_of(seen) if known and d2 else None
-    approx = assemble(seen, Prediction(features, mixing, np.eye(right.shape[1]), right), rank, cross)
+    approx = assemble(seen, Prediction(features, mixing, coefficients, right), rank, cross)
     assert np.allclose(approx.to_array(), (U[:, :rank] * s[:rank]) @ Vt[:rank], atol=1e-10)
     for basis in (approx.left, approx.right):
         assert np.allclose(basis.vectors.T @ basis.vectors, np.eye(basis.rank), atol=1e-12)
+
+
+def test_nothing_as_wide_as_rows_and_columns_together_is_formed(full_rank, monkeypatch):
+    M = full_rank((1500, 1000), rank=3, noise=0.5)
+    seen = curplus.observe(M, n_columns=12, n_rows=15, n_entries=400, rng=0)
+    expected = curplus.approximate(seen, 3).to_array()
+    monkeypatch.setattr(importlib.import_module("curplus.methods.approximate.assemble")._RightFactor, "formed", None)
+    np.testing.assert_array_equal(curplus.approximate(seen, 3).to_array(), expected)
 
 
 def test_leading_part_of_a_product(rng):

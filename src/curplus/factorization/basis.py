@@ -6,6 +6,7 @@ vectors of the n x d sample A; :math:`\hat V` comes from the sampled rows in the
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -31,7 +32,7 @@ from .._arrays import (
 from .._dask import merged
 from .._typing import FloatArray, IndexVector, Matrix, Vector
 
-__all__ = ["Basis", "leading_basis", "leading_coefficients", "leading_eigenvectors"]
+__all__ = ["Basis", "leading_basis", "leading_coefficients", "leading_eigenvectors", "vectors_from_gram"]
 
 SHORTCUT = 100.0  # the Gram shortcut is taken while (s_1 / s_r)**2 is below this
 LARGE = 500  # inner products of so many samples are decomposed no further than needed
@@ -127,6 +128,21 @@ def leading_coefficients(sample: Matrix, rank: int, gram: FloatArray) -> FloatAr
     return coefficients
 
 
+def vectors_from_gram(gram: FloatArray, rank: int, times: Callable[[FloatArray], Matrix]) -> Matrix | None:
+    """Leading left singular vectors of a matrix that is given by its inner products, and by products with it.
+
+    None where the inner products have lost too many digits.
+    """
+    found = _from_gram(*leading_eigenvectors(gram, min(rank, len(gram))), rounding_unit(gram))
+    if found is None:
+        return None
+    vectors = times(found.coefficients)
+    if found.condition * rounding_unit(gram) <= ORTHONORMAL:
+        return vectors
+    basis = _orthonormal(vectors, found.coefficients)
+    return None if basis is None else basis[0]
+
+
 class _FromGram(NamedTuple):
     """What inner products say of a leading basis."""
 
@@ -208,8 +224,9 @@ def _orthonormal(vectors: Matrix, coefficients: Matrix) -> tuple[Matrix, Matrix]
     if failed:
         return None
     change = scipy.linalg.lapack.dtrtri(triangle)[0]
-    on_device = to_device(change.astype(host_kind(vectors)), vectors)
-    return vectors @ on_device, coefficients @ on_device
+    change = change.astype(host_kind(vectors))
+    on_device = to_device(change, vectors)
+    return vectors @ on_device, coefficients @ (change if is_numpy_array(coefficients) else on_device)
 
 
 def _beside(small: Matrix, A: Matrix) -> Matrix:

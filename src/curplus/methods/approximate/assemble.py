@@ -2,7 +2,8 @@
 
 The assembled matrix has the sampled rows and columns as they were read and the prediction everywhere else. It is never
 formed: its left factor is made of the unit vectors of the sampled rows and of the features of the prediction without
-those rows, and a singular value decomposition needs only the right factor, of about d1 + d2 columns.
+those rows, and a singular value decomposition needs only the right factor, of about d1 + d2 columns. Of that, inner
+products are known from those of the sampled rows and columns, so that it need not be formed either.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ from ..._arrays import (
     to_device,
     to_numpy,
 )
-from ..._typing import FloatArray, Matrix, Vector
+from ..._typing import FloatArray, IndexVector, Matrix, Vector
 from ...factorization import Basis, Core, Factorization, leading_basis
+from ...factorization.basis import vectors_from_gram
 from ...observation import Observation
 from .cross import Cross
 from .prediction import Prediction
@@ -33,7 +35,7 @@ from .rank import exact_rank
 
 __all__ = ["assemble", "leading_part", "mean_of", "with_lines"]
 
-MOST_INSIDE = 9.0  # squares of a feature on the sampled rows, relative to the others, beyond which digits are lost
+MOST_INSIDE = 9.0  # squares of a feature on the sampled lines, relative to the others, beyond which digits are lost
 LEAST_CONDITION = 1e-9  # of inner products, as reciprocal, below which directions are lost
 ORTHONORMAL = 2e-14  # vectors that are not orthonormal to this are made so
 
@@ -67,20 +69,92 @@ def assemble(
     Factorization
         Its bases are not made of sampled columns and rows, so it has no C U R form.
     """
-    d1, d2 = observation.n_columns, observation.n_rows
-    xp, least = array_namespace(observation.columns), rounding_unit(observation.values)
+    d2, least = observation.n_rows, rounding_unit(observation.values)
     outside = _by_gram(observation, prediction.left, cross) or _by_basis(observation, prediction.left)
-    coordinates = outside.coordinates
-    predicted = prediction.whole(coordinates)
-    below = put_rows(predicted.T, observation.column_index, coordinates[:, :d1].T)
-    right = xp.concat([float64(observation.rows), below.T]).T  # (m, d2 + width of the basis)
-    right = keep_tall(right, axis=0)
-    V = leading_basis(right, rank, least=least).vectors
-    P, s, Qt = small_svd(right.T @ V)
+    right = _RightFactor.of(observation, prediction, outside.coordinates)
+    V = None if cross is None or rank is None else right.leading_vectors(cross, rank)
+    V = leading_basis(right.formed(), rank, least=least).vectors if V is None else V
+    P, s, Qt = small_svd(right.transposed_times(V))
     kept = exact_rank(to_numpy(s), least)
     P, s, Qt = P[:, :kept], s[:kept], Qt[:kept, :]
     U = put_rows(outside.vectors @ (outside.change @ P[d2:, :]), observation.row_index, P[:d2, :])
     return _orthonormal(U, s, V @ Qt.T)
+
+
+class _RightFactor(NamedTuple):
+    """The right factor ``[R.T, B.T]``, shape (m, d2 + p): sampled rows R, and combinations B of rows outside them.
+
+    B is ``coordinates`` in the sampled columns and ``left @ coefficients @ features.T`` in the others.
+    """
+
+    rows: Matrix  # (d2, m)
+    coordinates: Matrix  # (p, d1)
+    left: Matrix  # (p, k)
+    coefficients: Matrix  # (k, q)
+    features: Matrix  # (m, q), the sampled rows first
+    inside: Matrix  # (d1, q), of the features, in the sampled columns
+    column_index: IndexVector  # (d1,)
+
+    @classmethod
+    def of(cls, observation: Observation, prediction: Prediction, coordinates: Matrix) -> _RightFactor:
+        """The right factor of an assembled matrix; ``coordinates`` are those of the features of the prediction."""
+        mixing, coefficients = (to_device(x, coordinates) for x in (prediction.mixing, prediction.coefficients))
+        return cls(
+            float64(observation.rows),
+            coordinates[:, : observation.n_columns],
+            coordinates @ mixing,
+            coefficients,
+            prediction.right,
+            take(prediction.right, observation.column_index, axis=0),
+            observation.column_index,
+        )
+
+    def formed(self) -> Matrix:
+        """The whole of it."""
+        xp = array_namespace(self.rows)
+        predicted = put_rows(
+            (self.left @ (self.coefficients @ self.features.T)).T, self.column_index, self.coordinates.T
+        )
+        return keep_tall(xp.concat([self.rows, predicted.T]).T, axis=0)
+
+    def times(self, x: Matrix) -> Matrix:
+        """The product with ``x``, shape (m, c), for ``x`` of shape (d2 + p, c)."""
+        d2 = self.rows.shape[0]
+        of_rows, of_others = x[:d2, :], x[d2:, :]
+        product = self.features @ (self.coefficients.T @ (self.left.T @ of_others))
+        product = put_rows(product, self.column_index, self.coordinates.T @ of_others)
+        return product + self.rows.T @ of_rows
+
+    def transposed_times(self, x: Matrix) -> Matrix:
+        """The product of its transpose with ``x``, shape (d2 + p, c), for ``x`` of shape (m, c)."""
+        xp, some = array_namespace(self.rows), take(x, self.column_index, axis=0)
+        others = put_rows(x + 0.0, self.column_index, xp.zeros_like(some))  # a copy is written to
+        below = self.coordinates @ some + self.left @ (self.coefficients @ (self.features.T @ others))
+        return xp.concat([self.rows @ x, below])
+
+    def leading_vectors(self, cross: Cross, rank: int) -> Matrix | None:
+        """Leading left singular vectors, from inner products; None where those have lost too many digits."""
+        gram = self._gram(cross)
+        if gram is None:
+            return None
+        return vectors_from_gram(gram, rank, lambda x: self.times(to_device(x, self.rows)))
+
+    def _gram(self, cross: Cross) -> FloatArray | None:
+        """Its inner products, on the host; None where most of a feature is in the sampled columns."""
+        coordinates, left, coefficients, inside = map(
+            to_numpy, (self.coordinates, self.left, self.coefficients, self.inside)
+        )
+        d2 = len(cross.W)
+        of_features = _gram_outside(self.features, inside, cross.T)
+        if np.any(of_features.diagonal() * MOST_INSIDE <= np.sum(inside**2, axis=0)):
+            return None
+        outside = of_features @ coefficients.T  # (q, k)
+        gram = np.empty((d2 + len(left), d2 + len(left)))
+        gram[:d2, :d2] = cross.whole_row_gram
+        gram[:d2, d2:] = cross.W @ coordinates.T + outside[:d2] @ left.T
+        gram[d2:, :d2] = gram[:d2, d2:].T
+        gram[d2:, d2:] = coordinates @ coordinates.T + left @ (coefficients @ outside) @ left.T
+        return gram
 
 
 def _by_basis(observation: Observation, features: Matrix) -> _Outside:

@@ -29,12 +29,6 @@ class Prediction(NamedTuple):
         """What ``right`` is combined with in some rows of ``left``, or in combinations of its rows."""
         return (left @ to_device(self.mixing, left)) @ to_device(self.coefficients, left)
 
-    def whole(self, left: Matrix) -> Matrix:
-        """The prediction itself in some rows of ``left``, or in combinations of its rows."""
-        if 2 * self.mixing.shape[1] > self.coefficients.shape[1]:
-            return self.combined(left) @ self.right.T
-        return (left @ to_device(self.mixing, left)) @ (to_device(self.coefficients, left) @ self.right.T)
-
     def at(self, i: IndexVector, j: IndexVector) -> Vector:
         """Values at ``(i[t], j[t])``; the shorter side is combined."""
         if self.left.shape[0] < self.right.shape[0]:
