@@ -182,7 +182,7 @@ def _by_gram(observation: Observation, features: Matrix, cross: Cross | None) ->
     triangle, failed = scipy.linalg.lapack.dpotrf(scaled, clean=True)  # upper: scaled == triangle.T @ triangle
     if failed or scipy.linalg.lapack.dpocon(triangle, np.linalg.norm(scaled, 1))[0] < LEAST_CONDITION:
         return None
-    change = scipy.linalg.solve_triangular(triangle, np.eye(len(sizes))) / sizes[:, None]
+    change = scipy.linalg.lapack.dtrtri(triangle)[0] / sizes[:, None]
     return _Outside(features, to_device(change, features), to_device(triangle * sizes, features))
 
 

@@ -56,7 +56,7 @@ def svd_of(W: FloatArray) -> Svd:
 def leading_svd_of(W: FloatArray, count: int) -> Svd:
     """The leading part of it, by a random subspace and one step of iteration: some digits, for a fifth of the time."""
     start = np.random.default_rng(0).standard_normal((W.shape[1], count + MORE))
-    Q = np.linalg.qr(W @ np.linalg.qr(W.T @ np.linalg.qr(W @ start)[0])[0])[0]
+    Q = np.linalg.qr(W @ np.linalg.qr(W.T @ (W @ start))[0])[0]
     B = Q.T @ W
     squares, P = np.linalg.eigh(B @ B.T)
     squares, P = squares[: -count - 1 : -1], P[:, : -count - 1 : -1]
@@ -69,7 +69,7 @@ class LeftOut:
 
     def __init__(self, svd: Svd, gram: FloatArray, own: FloatArray) -> None:
         a, self._s, _ = svd.above(CUT)
-        count = len(a) if len(a) <= MANY else MANY // 2
+        count = len(a) if len(a) < MANY else MANY // 2
         chosen = np.linspace(0, len(a) - 1, count).astype(np.int64)
         self._a, self._stands_for, self.chosen = a[chosen], len(a) / count, chosen
         projected = a.T @ gram

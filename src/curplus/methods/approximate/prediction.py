@@ -34,6 +34,10 @@ class Prediction(NamedTuple):
         if self.left.shape[0] < self.right.shape[0]:
             return self.T.at(j, i)
         right, place = hit_rows(self.right, j)
+        if 2 * self.mixing.shape[1] <= self.coefficients.shape[1]:
+            left, other = hit_rows(self.left, i)
+            both = left @ to_device(self.mixing, left), right @ to_device(self.coefficients.T, right)
+            return row_products(*both, other, place)
         return row_products(self.left, self.T.combined(right), i, place)
 
     def plus(self, left: Matrix, mixing: FloatArray, coefficients: FloatArray, right: Matrix) -> Prediction:
