@@ -17,6 +17,7 @@ from ..._arrays import (
     array_namespace,
     float64,
     index_table,
+    keep,
     keep_tall,
     put_rows,
     rounding_unit,
@@ -112,9 +113,8 @@ class _RightFactor(NamedTuple):
     def formed(self) -> Matrix:
         """The whole of it."""
         xp = array_namespace(self.rows)
-        predicted = put_rows(
-            (self.left @ (self.coefficients @ self.features.T)).T, self.column_index, self.coordinates.T
-        )
+        predicted = (self.left @ self.coefficients) @ self.features.T
+        predicted = put_rows(predicted.T, self.column_index, self.coordinates.T)
         return keep_tall(xp.concat([self.rows, predicted.T]).T, axis=0)
 
     def times(self, x: Matrix) -> Matrix:
@@ -137,7 +137,7 @@ class _RightFactor(NamedTuple):
         gram = self._gram(cross)
         if gram is None:
             return None
-        return vectors_from_gram(gram, rank, lambda x: self.times(to_device(x, self.rows)))
+        return vectors_from_gram(gram, rank, lambda x: keep(self.times(to_device(x, self.rows))))
 
     def _gram(self, cross: Cross) -> FloatArray | None:
         """Its inner products, on the host; None where most of a feature is in the sampled columns."""
