@@ -76,6 +76,15 @@ def test_refines_under_noise_only_when_unseen_entries_agree(low_rank, rng):
     assert "not tried: too few entries" in str(few.report)
 
 
+def test_entries_for_few_directions_refine_no_matrix_of_many(full_rank):
+    """Two of ten directions leave out more than all the errors there are."""
+    M = full_rank((600, 500), rank=10, noise=0.05)
+    seen = curplus.observe(M, n_columns=40, n_rows=40, n_entries=1500, rng=0)
+    approx = curplus.approximate(seen, 10)
+    assert "not tried: entries for too few directions" in str(approx.report)
+    assert np.linalg.norm(M - approx.to_array()) < 0.1 * np.linalg.norm(M)
+
+
 def test_is_never_much_worse_than_no_answer(coherent):
     M = coherent((300, 200), density=0.02)
     for seed in range(10):

@@ -135,3 +135,17 @@ def test_few_eigenvectors_of_many_are_those_of_the_whole_decomposition(rng, size
     np.testing.assert_allclose(squares, np.sort(sizes)[::-1][:rank], rtol=0, atol=1e-12 * sizes.max())
     assert orthogonality_error(W) < 1e-12
     assert np.linalg.norm(gram @ W - W * squares) < 1e-11 * sizes.max()
+
+
+@pytest.mark.parametrize("noise", [0.1, 3.0])
+def test_few_eigenvectors_of_very_many_are_those_of_all(rng, noise, monkeypatch):
+    """By blocks where there is a gap behind them, and otherwise not."""
+    monkeypatch.setattr(basis_module, "HUGE", 600)
+    A = rng.standard_normal((900, 20)) @ rng.standard_normal((20, 640)) + noise * rng.standard_normal((900, 640))
+    gram = A.T @ A
+    by_blocks = basis_module._by_blocks(gram, 20)
+    squares, W = basis_module.leading_eigenvectors(gram, 20)
+    expected, V = np.linalg.eigh(gram)
+    assert (by_blocks is not None) == (noise < 1)
+    np.testing.assert_allclose(squares, expected[:-21:-1], rtol=1e-12)
+    assert np.linalg.norm(V[:, -20:] - W @ (W.T @ V[:, -20:]), 2) < 1e-12

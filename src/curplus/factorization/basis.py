@@ -37,6 +37,8 @@ __all__ = ["Basis", "leading_basis", "leading_coefficients", "leading_eigenvecto
 SHORTCUT = 100.0  # the Gram shortcut is taken while (s_1 / s_r)**2 is below this
 LARGE = 500  # inner products of so many samples are decomposed no further than needed
 ROUNDS, MORE = 2, 60  # of Lanczos iterations, with so many vectors more than are wanted, or as many
+HUGE, BLOCKS = 2000, 4  # or, of so many, of a Krylov space of so many blocks, which reads them less often
+CONVERGED = 1e-13  # residual of eigenvectors, relative to the largest eigenvalue
 DIRECTIONS = 1e-10  # or while it still finds directions this well
 ORTHONORMAL = 2e-14  # where it does not leave vectors orthonormal to this, they are made so in a second step
 CLEAR = 100.0  # squares of singular values so many times what rounding does to inner products are known from them
@@ -250,6 +252,8 @@ def _eigenvectors(gram: Matrix, r: int) -> tuple[Vector, Matrix]:
 def _few_of_many(gram: FloatArray, r: int) -> tuple[FloatArray, FloatArray]:
     """The same, ascending, in NumPy: very few by Lanczos iteration, unless they lie too close for it."""
     d = len(gram)
+    if r <= d // 16 and d >= HUGE and (found := _by_blocks(gram, r)) is not None:
+        return found
     if r <= d // 16:
         start = np.random.default_rng(0).standard_normal(d)
         try:
@@ -260,6 +264,19 @@ def _few_of_many(gram: FloatArray, r: int) -> tuple[FloatArray, FloatArray]:
             pass
     squares, W = scipy.linalg.eigh(gram, subset_by_index=[d - r, d - 1], check_finite=False)
     return squares, W
+
+
+def _by_blocks(gram: FloatArray, r: int) -> tuple[FloatArray, FloatArray] | None:
+    """The same by a few products with many vectors at a time; None where those do not find them."""
+    space = [np.linalg.qr(np.random.default_rng(0).standard_normal((len(gram), r + 10)))[0]]
+    for _ in range(BLOCKS - 1):
+        space.append(np.linalg.qr(gram @ space[-1])[0])
+    Q = np.linalg.qr(np.hstack(space))[0]
+    products = gram @ Q
+    squares, P = np.linalg.eigh(Q.T @ products)
+    squares, P = squares[-r:], P[:, -r:]
+    W = Q @ P
+    return (squares, W) if np.linalg.norm(products @ P - W * squares) <= CONVERGED * squares[-1] else None
 
 
 def _by_qr(A: Matrix, r: int, least: float | None) -> tuple[Matrix, Matrix]:

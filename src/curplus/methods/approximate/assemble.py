@@ -118,12 +118,13 @@ class _RightFactor(NamedTuple):
         return keep_tall(xp.concat([self.rows, predicted.T]).T, axis=0)
 
     def times(self, x: Matrix) -> Matrix:
-        """The product with ``x``, shape (m, c), for ``x`` of shape (d2 + p, c)."""
-        d2 = self.rows.shape[0]
+        """The product with ``x``, shape (m, c), for ``x`` of shape (d2 + p, c); the rows are among the features."""
+        xp, d2 = array_namespace(self.rows), self.rows.shape[0]
         of_rows, of_others = x[:d2, :], x[d2:, :]
-        product = self.features @ (self.coefficients.T @ (self.left.T @ of_others))
-        product = put_rows(product, self.column_index, self.coordinates.T @ of_others)
-        return product + self.rows.T @ of_rows
+        mixed = self.coefficients.T @ (self.left.T @ of_others)
+        product = self.features @ xp.concat([mixed[:d2, :] + of_rows, mixed[d2:, :]])
+        inside = self.coordinates.T @ of_others + self.inside[:, :d2] @ of_rows
+        return put_rows(product, self.column_index, inside)
 
     def transposed_times(self, x: Matrix) -> Matrix:
         """The product of its transpose with ``x``, shape (d2 + p, c), for ``x`` of shape (m, c)."""

@@ -55,8 +55,9 @@ def svd_of(W: FloatArray) -> Svd:
 
 def leading_svd_of(W: FloatArray, count: int) -> Svd:
     """The leading part of it, by a random subspace and one step of iteration: some digits, for a fifth of the time."""
-    start = np.random.default_rng(0).standard_normal((W.shape[1], count + MORE))
-    Q = np.linalg.qr(W @ np.linalg.qr(W.T @ (W @ start))[0])[0]
+    start, rough = np.random.default_rng(0).standard_normal((W.shape[1], count + MORE)), W.astype(np.float32)
+    towards = np.linalg.qr(rough.T @ (rough @ start.astype(np.float32)))[0]
+    Q = np.linalg.qr(W @ towards)[0]
     B = Q.T @ W
     squares, P = np.linalg.eigh(B @ B.T)
     squares, P = squares[: -count - 1 : -1], P[:, : -count - 1 : -1]

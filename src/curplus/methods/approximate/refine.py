@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
 
-from ..._arrays import is_dask_array
-from ..._typing import IndexVector, Vector
+from ..._arrays import is_dask_array, to_numpy
+from ..._typing import FloatArray, IndexVector, Shape, Vector
 from ...evaluation.residual import Residual
 from ...factorization import Factorization
 from ...observation import Observation
@@ -30,6 +30,7 @@ __all__ = ["Refinement", "refined"]
 
 ALTERNATING, FACTORS, MEAN = "alternating least squares", "a factor model", "the mean with a factor model"
 NEAR = 0.15  # of the spread of the entries: with errors so small, a model of their noise brings nothing
+OF_OFFSETS = 2  # directions
 KEPT_MEAN = 1.0  # standard errors: the entries have no part in it, and a mean errs by less than the worse of two
 
 
@@ -75,8 +76,10 @@ def refined(
         answer = _stepped(step, begin, sample, supported, use, check)
         return Refinement(answer, standard_errors(before, squared_errors(answer, at), weights), step)
     z, kept = [], []
-    least = cache(lambda: _estimated_error(start, sample, float(np.average(before, weights=weights))))
-    for tried, candidate in _candidates(begin, sample, supported, use, check):
+    error = float(np.average(before, weights=weights))
+    least = cache(lambda: _estimated_error(start, sample, error))
+    possible = partial(_can_gain, np.linalg.svdvals(to_numpy(start.core.Z)), start.shape, error)
+    for tried, candidate in _candidates(begin, sample, supported, use, check, possible):
         for put_back in (False, True) if _has_lines(sample) and not begin.way.bare else (False,):
             answer = with_lines(candidate, sample, start.rank) if put_back else candidate
             after = squared_errors(answer, at)
@@ -87,7 +90,17 @@ def refined(
                 kept += [_Kept(found, candidate.rank, total, after)] if wanted or total < least() else []
             if not z[-1] > 0:  # what was read would not help
                 break
+    if not z:
+        return Refinement(start, why_not="entries for too few directions")
     return _cautious(kept, weights).refinement if kept else Refinement(start, max(z))
+
+
+def _can_gain(s: FloatArray, shape: Shape, error: float, rank: int) -> bool:
+    """Whether as few directions could be better than a start with these singular values and mean squared error.
+
+    What they leave out of the start is at least as large as their error and that of the start together.
+    """
+    return float(np.sum(s[rank:] ** 2)) / math.prod(shape) <= 4 * error
 
 
 class _Kept(NamedTuple):
@@ -112,20 +125,26 @@ def _cautious(kept: list[_Kept], weights: Vector) -> _Kept:
 
 
 def _candidates(
-    begin: Start, sample: Observation, supported: int, use: IndexVector, check: IndexVector
+    begin: Start,
+    sample: Observation,
+    supported: int,
+    use: IndexVector,
+    check: IndexVector,
+    possible: Callable[[int], bool],
 ) -> Iterator[tuple[Step, Factorization]]:
-    """What may be better than the start, and how it is made."""
-    start = begin.approximation
+    """What may be better than the start, and how it is made; ``possible`` says which numbers of directions may be."""
+    start = best = begin.approximation
     predictive = min(supported, rank_for_entries(start, sample.entries.take(use)))
     offsets = offsets_of(start) if begin.offsets_to_refine_around else None
-    alternated = _alternated(start, supported, None, sample, use, check)
-    yield Step(ALTERNATING, supported), alternated
+    if possible(supported):
+        best = _alternated(start, supported, None, sample, use, check)
+        yield Step(ALTERNATING, supported), best
     for rank in sorted({predictive, supported // 2, supported // 4} - {0}):
-        if rank < supported or offsets is not None:
+        if (rank < supported or offsets is not None) and possible(rank + OF_OFFSETS * (offsets is not None)):
             step = Step(ALTERNATING, rank, offsets is not None)
             yield step, _alternated(start, rank, offsets, sample, use, check)
     can_be_modelled = _has_lines(sample) and not has_both_ways(sample) and affordable(sample)
-    if can_be_modelled and len(use) >= sum(sample.shape) and not is_met(alternated, sample.entries.take(check), NEAR):
+    if can_be_modelled and len(use) >= sum(sample.shape) and not is_met(best, sample.entries.take(check), NEAR):
         model = _factor_model(start, sample, use)
         yield Step(FACTORS), model
         yield Step(MEAN), mean_of(model, start)

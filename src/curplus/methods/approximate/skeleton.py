@@ -183,12 +183,12 @@ def _few_directions(cross: Cross, rank: int, part: Callable[[], Skeleton]) -> in
     """How many directions of many rows and columns are enough; None where all may say something.
 
     Where noise is such that a part of the rows and columns has use for less than half of its directions, the others
-    add none that could be told from noise. Where rows or columns depend on each other, there is no noise.
+    add none that could be told from noise. Where columns depend on each other, and so do rows, there is no noise.
     """
     count = max(DIRECTIONS_A_RANK * rank, MOST_COMPARED)
     if min(cross.W.shape) < 2 * count or part().n_directions > MOST_COMPARED / 2:
         return None
-    return count if all(map(_are_independent, (cross.whole_row_gram, cross.whole_column_gram))) else None
+    return count if _are_independent(cross.whole_column_gram) else None
 
 
 def _are_independent(gram: FloatArray) -> bool:
