@@ -136,12 +136,7 @@ def vectors_from_gram(gram: FloatArray, rank: int, times: Callable[[FloatArray],
     None where the inner products have lost too many digits.
     """
     found = _from_gram(*leading_eigenvectors(gram, min(rank, len(gram))), rounding_unit(gram))
-    if found is None:
-        return None
-    vectors = times(found.coefficients)
-    if found.condition * rounding_unit(gram) <= ORTHONORMAL:
-        return vectors
-    basis = _orthonormal(vectors, found.coefficients)
+    basis = None if found is None else _orthonormal(times(found.coefficients), found.coefficients)
     return None if basis is None else basis[0]
 
 

@@ -22,6 +22,7 @@ __all__ = ["EXPONENTS", "LineWeights", "line_weights"]
 EXPONENTS = (0.25, 0.5)  # of D, by which lines are divided; 1/2 makes what is unexplained of all lines equal
 LEAST = 0.01  # of the mean of D, that is unexplained of every line
 BY_CHANCE = 1.5  # variances of log D that chance would give, up to which lines count the same
+FEWEST = 20  # directions that are left, with which chance is told from anything else
 
 
 class LineWeights(NamedTuple):
@@ -59,5 +60,6 @@ def _unexplained(cross: Cross, rank: int) -> FloatArray:
     if not mean > 0:
         return np.ones(d2)
     relative: FloatArray = rest / mean + LEAST
-    is_chance = np.var(np.log(relative)) <= BY_CHANCE * 2 / (d1 - rank)  # of the logarithm of a chi-squared number
-    return np.ones(d2) if is_chance else relative
+    left = d1 - rank
+    by_chance = 2 / left  # variance of the logarithm of a chi-squared number
+    return np.ones(d2) if left >= FEWEST and np.var(np.log(relative)) <= BY_CHANCE * by_chance else relative
