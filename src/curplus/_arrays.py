@@ -177,6 +177,8 @@ def blocks(size: int, width: int, *, most: int = 2**22) -> Iterator[slice]:
 def take(x: Array, index: Positions, *, axis: int) -> Array:
     """Slices of ``x`` at the host positions ``index``."""
     if is_numpy_array(x):
+        if x.ndim == 2 and x.flags.f_contiguous and not x.flags.c_contiguous:  # all of it would be copied first
+            return np.take(x.T, index, axis=1 - axis).T
         return np.take(x, index, axis=axis)
     if is_dask_array(x):
         return parts_taken(x, np.asarray(index), axis=axis)
