@@ -40,7 +40,7 @@ FEW_LINES, MOST_JUDGES = 20, 5000  # with fewer rows and columns, as many entrie
 RELIABLE = 0.3  # share of the variance of means that is not chance, above which there are offsets
 MOST_COMPARED = 300  # rows and columns by which first guesses are compared
 INDEPENDENT = 1e-10  # reciprocal condition of their inner products, above which rows, or columns, are independent
-DIRECTIONS_A_RANK = 4  # that are needed, of rows and columns that are noisy and twice as many or more
+DIRECTIONS_A_RANK, FEWEST_DIRECTIONS = 4, 240  # of rows and columns that are noisy, and twice as many or more
 ALONE = 1 - 1e-6  # leverage of a row, or column, that the others do not span
 MOST_ALONE = 0.25  # share of those, with which the rank can be what it seems
 
@@ -182,11 +182,11 @@ def _of_a_part(observation: Observation, rank: int, offsets: str | bool, guess: 
 def _few_directions(cross: Cross, rank: int, part: Callable[[], Skeleton]) -> int | None:
     """How many directions of many rows and columns are enough; None where all may say something.
 
-    Where noise is such that a part of the rows and columns has use for less than half of its directions, the others
+    Where noise is such that a part of the rows and columns has use for no more than half as many, the others
     add none that could be told from noise. Where columns depend on each other, and so do rows, there is no noise.
     """
-    count = max(DIRECTIONS_A_RANK * rank, MOST_COMPARED)
-    if min(cross.W.shape) < 2 * count or part().n_directions > MOST_COMPARED / 2:
+    count = max(DIRECTIONS_A_RANK * rank, FEWEST_DIRECTIONS)
+    if min(cross.W.shape) < 2 * count or part().n_directions > FEWEST_DIRECTIONS / 2:
         return None
     return count if _are_independent(cross.whole_column_gram) else None
 
