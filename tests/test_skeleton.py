@@ -208,7 +208,7 @@ def test_many_noisy_lines_are_predicted_as_well_by_some_of_their_directions(rng,
     M += 2 * rng.standard_normal(M.shape)
     seen = curplus.observe(M, n_columns=620, n_rows=640, n_entries=0, rng=0)
     few, whole = (ridge_skeleton(seen, rank, NONE, guess=guess) for rank in (10, 200))
-    assert few.mixing.shape[1] <= 302
+    assert few.mixing.shape[1] <= 242
     assert whole.mixing.shape[1] >= 620
     assert rest_error(M, seen, few) < 1.001 * rest_error(M, seen, whole)
 
@@ -222,9 +222,11 @@ def test_many_lines_of_a_matrix_of_large_rank_are_all_used(rng, noise):
     assert rest_error(M, seen, ridge_skeleton(seen, 5, NONE)) < max(1e3 * noise, 1e-9) * np.linalg.norm(M)
 
 
+@pytest.mark.parametrize("scale", [1.0, 1e70, 1e-70])
 @pytest.mark.parametrize("shape", [(700, 650), (650, 700)])
-def test_a_leading_part_by_a_random_subspace_is_nearly_the_best(rng, shape):
+def test_a_leading_part_by_a_random_subspace_is_nearly_the_best(rng, shape, scale):
     W = rng.standard_normal((shape[0], 30)) @ rng.standard_normal((30, shape[1])) + rng.standard_normal(shape)
+    W *= scale
     svd, best = leading_svd_of(W, 60), svd_of(W)
     np.testing.assert_allclose(svd.s[:30], best.s[:30], rtol=1e-5)
     for vectors in (svd.a, svd.bt.T):

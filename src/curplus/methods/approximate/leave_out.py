@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._arrays import blocks
+from ..._arrays import blocks, largest
 from ..._typing import FloatArray
 
 __all__ = ["CUT", "RIDGES", "LeftOut", "Svd", "leading_svd_of", "most_cautious", "svd_of"]
@@ -54,9 +54,13 @@ def svd_of(W: FloatArray) -> Svd:
 
 
 def leading_svd_of(W: FloatArray, count: int) -> Svd:
-    """The leading part of it, by a random subspace and one step of iteration: some digits, for a fifth of the time."""
-    start, rough = np.random.default_rng(0).standard_normal((W.shape[1], count + MORE)), W.astype(np.float32)
-    towards = np.linalg.qr(rough.T @ (rough @ start.astype(np.float32)))[0]
+    """The leading part of it, by a random subspace and one step of iteration: some digits, in less time.
+
+    Where the subspace points is found in single precision, in a unit in which that has the range.
+    """
+    rough = (W / (largest(W) or 1.0)).astype(np.float32)
+    start = np.random.default_rng(0).standard_normal((W.shape[1], count + MORE)).astype(np.float32)
+    towards = np.linalg.qr(rough.T @ (rough @ start))[0]
     Q = np.linalg.qr(W @ towards)[0]
     B = Q.T @ W
     squares, P = np.linalg.eigh(B @ B.T)

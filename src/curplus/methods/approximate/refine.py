@@ -98,7 +98,8 @@ def refined(
 def _can_gain(s: FloatArray, shape: Shape, error: float, rank: int) -> bool:
     """Whether as few directions could be better than a start with these singular values and mean squared error.
 
-    What they leave out of the start is at least as large as their error and that of the start together.
+    What they leave out of the start is at most their error and that of the start together: where it is more than twice
+    the error of the start, theirs is larger.
     """
     return float(np.sum(s[rank:] ** 2)) / math.prod(shape) <= 4 * error
 
