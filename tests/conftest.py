@@ -1,6 +1,7 @@
 """What the tests share: a seeded generator, matrices to approximate, a source that records what is read, real data."""
 
 import os
+import signal
 from pathlib import Path
 
 import array_api_strict
@@ -14,6 +15,10 @@ settings.register_profile("curplus-stress", deadline=None, max_examples=500, pri
 
 STRESS = bool(os.environ.get("CURPLUS_STRESS"))  # the long forms of the checks: make stress
 settings.load_profile("curplus-stress" if STRESS else "curplus-ci" if os.environ.get("CI") else "curplus")
+
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a shell: commands would inherit it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def effort(short, full):
