@@ -203,6 +203,30 @@ def test_a_giant_row_that_was_not_sampled_is_seen_on_the_columns():
             assert "too few of the left-out rows: judged by the sampled columns" in certificate.reason
 
 
+class CountedFits(curplus.methods.CURPlus):
+    """The paper's method, which counts how often it is fitted without all the rows."""
+
+    without_rows = 0
+
+    def fit(self, observation):
+        type(self).without_rows += observation.n_rows < 40
+        return super().fit(observation)
+
+
+def test_fewer_rows_than_an_interval_takes_are_not_left_out_where_entries_tell_the_error():
+    M = large_errors("a row")
+    method = CountedFits(rank=4)
+    entries = curplus.observe(M, n_columns=20, n_rows=40, n_entries=600, rng=0)
+    certificate = curplus.certify(method.fit(entries), entries)
+    assert certificate.reason.endswith("40 rows are too few to leave them out: it takes 50")
+    assert method.without_rows == 0
+    given = replace(entries, i=[], j=[], values=[])
+    estimate = curplus.certify(curplus.approximate(given, 4), given)
+    assert estimate.evidence == "left-out rows"
+    assert estimate.interval is None
+    assert estimate.error > 0
+
+
 def test_unequal_errors_on_sampled_rows_widen_the_interval(noisy):
     M, seen, _ = noisy(n_entries=6000)
     full = without_method(curplus.cur_full(M, seen, 4), np.arange(seen.n_entries))

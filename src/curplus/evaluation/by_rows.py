@@ -12,7 +12,7 @@ from .._typing import Matrix, Vector
 from ..exceptions import InvalidArgumentError
 from ..observation import Observation
 from .certificate import LEFT_OUT
-from .effective_sample import check_tails, tail_of
+from .effective_sample import MIN_EFFECTIVE_SIZE, check_tails, tail_of
 from .estimate import Estimate, no_evidence
 from .residual import Residual, listed, spectral_norm, zero_at_gaps
 
@@ -22,8 +22,11 @@ LEAVE_OUT_INFLATION = 1.15  # of standard errors from left-out rows: rows share 
 FOLDS = 10
 
 
-def by_rows(residual: Residual) -> Estimate:
-    """From sampled rows, each predicted by a fit that did not have it."""
+def by_rows(residual: Residual, *, for_an_interval: bool) -> Estimate:
+    """From sampled rows, each predicted by a fit that did not have it.
+
+    ``for_an_interval`` says that an estimate without an interval is of no use: too few rows are then not left out.
+    """
     observation, method = residual.observation, residual.approximation.provenance.method
     if method is None:
         return no_evidence(
@@ -37,6 +40,10 @@ def by_rows(residual: Residual) -> Estimate:
         return no_evidence("the rows were not drawn uniformly, so leaving them out says nothing of the others")
     if observation.n_rows < 2 or not observation.n_columns:
         return no_evidence("too few rows were read to leave any out")
+    if for_an_interval and observation.n_rows < MIN_EFFECTIVE_SIZE[LEFT_OUT]:
+        return no_evidence(
+            f"{observation.n_rows} rows are too few to leave them out: it takes {MIN_EFFECTIVE_SIZE[LEFT_OUT]}"
+        )
     try:
         errors, known = _left_out_errors(observation, method)
     except InvalidArgumentError as error:

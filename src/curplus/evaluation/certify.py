@@ -114,7 +114,7 @@ def certify(approximation: Factorization, observation: Observation, *, level: fl
     from_entries = by_entries(residual)
     if not from_entries.reason:
         return _certificate(residual, from_entries, level)
-    from_rows = by_rows(residual)
+    from_rows = by_rows(residual, for_an_interval=not math.isnan(from_entries.rest))
     if not from_rows.reason or (math.isnan(from_entries.rest) and not math.isnan(from_rows.rest)):
         return _certificate(residual, from_rows, level)
     reason = "; ".join(dict.fromkeys([from_entries.reason, from_rows.reason]))
