@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 import curplus
 from curplus import Costs, Observation, acquire, approximate, propose
 from curplus.acquisition.budget import split_budget
+from curplus.acquisition.candidates import Candidates
 from curplus.acquisition.costs import spent
+from curplus.acquisition.unexplained import Unexplained, unexplained_in_largest
 from curplus.exceptions import InvalidArgumentError
 
 from .strategies import seeds
@@ -103,6 +105,97 @@ def test_a_budget_that_buys_few_crosses_goes_to_entries():
     assert split.rows + split.columns + split.entries == pytest.approx(50_000)
 
 
+# The split follows what was read
+
+
+def with_noisy_rows(n=300, m=200, seed=0):
+    """Rank 3, and one row in ten is large and like no other."""
+    rng = np.random.default_rng(seed)
+    M = low_rank(n, m, seed=seed)
+    M[::10] = 20 * rng.standard_normal((len(M[::10]), m))
+    return M
+
+
+def test_money_goes_to_rows_where_few_of_them_hold_what_is_unexplained():
+    M = with_noisy_rows()
+    even = acquire(low_rank(300, 200), budget=0.15, rng=0)
+    seen, turned = acquire(M, budget=0.15, rng=0), acquire(np.ascontiguousarray(M.T), budget=0.15, rng=0)
+    assert seen.n_rows > 1.4 * even.n_rows
+    assert turned.n_columns > 1.4 * even.n_rows
+    assert np.count_nonzero(seen.row_index % 10 == 0) >= 22  # of 30
+    assert any("the largest rows leave" in line for line in seen.history)
+    assert any("the largest columns leave" in line for line in turned.history)
+    fixed = acquire(M, n_columns=even.n_columns, n_rows=even.n_rows, n_entries=even.n_entries, rng=0)
+    assert _unread_error(M, seen) < 0.7 * _unread_error(M, fixed)
+
+
+def _unread_error(M, seen):
+    """What is wrong once measured values are kept."""
+    errors = M - approximate(seen).to_array()
+    errors[seen.row_index] = errors[:, seen.column_index] = errors[seen.i, seen.j] = 0
+    return np.linalg.norm(errors)
+
+
+def test_an_even_matrix_is_read_as_prices_say():
+    split = split_budget(6000.0, Costs().of((200, 150)))
+    for seed in range(5):
+        seen = acquire(low_rank(200, 150, seed=seed), budget=0.2, rng=seed)
+        assert not any("unexplained" in line for line in seen.history)
+        assert 0 <= seen.n_rows - split.rows / 150 <= 2  # where a row meets columns that are known it costs nothing
+        assert 0 <= round(seen.n_columns - split.columns / 200) <= 2
+
+
+@settings(max_examples=25)
+@given(st.floats(0.1, 0.6), seeds, st.floats(0.0, 3.0), st.floats(0.0, 3.0))
+def test_heavy_rows_and_columns_do_not_make_it_spend_more(share, seed, rows, columns):
+    rng = np.random.default_rng(seed)
+    M = np.exp(rows * rng.standard_normal((80, 1)) + columns * rng.standard_normal(50)) * rng.standard_normal((80, 50))
+    source = CountingFunction(M)
+    seen = acquire(source, budget=share, rng=seed)
+    assert source.asked.max() <= 1
+    assert 0.9 * share * M.size - 80 <= seen.n_values_read <= share * M.size
+
+
+def test_more_for_a_kind_is_less_for_the_others():
+    prices = Costs().of((200, 150))
+    plain = split_budget(6000.0, prices)
+    moved = split_budget(6000.0, prices, unexplained=Unexplained(columns=1.0, rows=8.0))
+    assert moved.rows > plain.rows
+    assert moved.columns < plain.columns
+    assert moved.entries < plain.entries
+    assert moved.rows + moved.columns + moved.entries == pytest.approx(6000)
+    assert split_budget(6000.0, prices, unexplained=Unexplained(2.5, 0.3)) == plain
+    without_rows = split_budget(6000.0, prices, missing=frozenset({"n_columns"}), unexplained=Unexplained(1.0, 8.0))
+    assert without_rows.columns == 6000
+
+
+def some_candidates(rng, size=100):
+    """The first ten are large, and four times as much is left of entries in them as in others."""
+    sample = rng.standard_normal((5, size)) * np.where(np.arange(size) < 10, 10.0, 1.0)
+    index = np.repeat(np.arange(size), 20)
+    squares = np.where(index < 10, 4.0, 1.0) * rng.uniform(0.9, 1.1, len(index))
+    return Candidates(sample, np.array([], dtype=np.int64), False, entry_index=index, entry_squares=squares)
+
+
+def test_what_is_unexplained_is_told_by_entries_in_the_largest(rng):
+    candidates = some_candidates(rng)
+    assert unexplained_in_largest(candidates, 10) == pytest.approx(4 / 1.3, rel=0.02)
+    assert unexplained_in_largest(candidates, 100) == pytest.approx(1, rel=0.05)
+    without = candidates._replace(excluded=np.arange(10))
+    assert unexplained_in_largest(without, 10) == pytest.approx(1 / 1.3, rel=0.05)
+    cheap = np.where(np.arange(100) < 50, 1000.0, 1.0)  # the large ones are not worth their price
+    assert unexplained_in_largest(candidates._replace(prices=cheap), 10) == pytest.approx(1 / 1.3, rel=0.05)
+
+
+def test_nothing_is_told_by_few_entries_or_none(rng):
+    candidates = some_candidates(rng)
+    nothing = candidates._replace(entry_index=candidates.entry_index[:0], entry_squares=np.empty(0))
+    few = candidates._replace(entry_index=candidates.entry_index[::40], entry_squares=candidates.entry_squares[::40])
+    exact = candidates._replace(entry_squares=0 * candidates.entry_squares)
+    for x, count in ((nothing, 10), (few, 10), (exact, 10), (candidates, 0)):
+        assert unexplained_in_largest(x, count) == 1.0
+
+
 def test_what_is_fixed_stays_fixed_and_the_budget_decides_the_rest():
     M = low_rank()
     seen = acquire(M, budget=900, n_entries=100, rng=0)
@@ -118,6 +211,7 @@ def test_the_history_says_how_the_budget_was_split():
     seen = acquire(low_rank(), budget=0.4, rng=0)
     assert "for rows and columns" in seen.history[0]
     assert any("pilots" in line for line in seen.history)
+    assert seen.history[-1].startswith(f"spent {seen.n_values_read}: ")
 
 
 def test_history_survives_saving_and_extending(tmp_path):

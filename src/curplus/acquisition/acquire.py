@@ -18,7 +18,7 @@ from ..observation.checks import check_observation
 from ..observation.plan import UNIFORM
 from ..observation.symmetry import PSD, SYMMETRIC, mirrored, promised
 from ..sources import Source, as_source
-from .costs import Costs
+from .costs import Costs, spent
 from .entry_strategies import EntryStrategy
 from .goal import goal_for
 from .limits import limits_for
@@ -64,8 +64,8 @@ def acquire(
         well.
     budget : float, optional
         How much may be read, ``start`` included: below 1 a share of the matrix, from 1 on a number of values, and with
-        ``costs`` money. How it is split between rows, columns and entries follows from the prices; ``history`` says
-        how and why.
+        ``costs`` money. How it is split between rows, columns and entries follows at first from the prices, and then
+        from what was read: ``history`` says how and why.
     costs : Costs, optional
         Prices of rows, columns and entries. What costs less is chosen more often: squares count for what they cost.
     tol : float, optional
@@ -179,7 +179,13 @@ def acquire(
         seen = seen.noted(f"a budget of {budget:g}: {goal.reason}")
     while (plan := propose(seen, **counts, budget=budget, costs=costs, **places, **how, rng=seed)) is not None:
         seen = carry_out(plan, seen)
-    return seen
+    return seen if budget is None or seen.symmetry == PSD else seen.noted(_how_it_was_spent(seen, costs, symmetric))
+
+
+def _how_it_was_spent(seen: Observation, costs: Costs | None, symmetric: bool) -> str:
+    paid = spent(seen, (costs or Costs()).of(seen.shape), symmetric=symmetric)
+    parts = [f"{part / (paid.total or 1.0):.0%} on {kind}" for kind, part in paid._asdict().items()]
+    return f"spent {paid.total:g}: {', '.join(parts)}"
 
 
 def _check_alone(tol: Any, psd: bool, *others: Any) -> None:

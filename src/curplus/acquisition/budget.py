@@ -4,7 +4,8 @@ Rows and columns get money in proportion to the square root of their lengths, wh
 divide it, that was the best or near it on every matrix tried (``benchmarks/budget.py``). The same money for both buys
 far too many of the short ones where a matrix is long. How much goes to single entries follows from how many crosses,
 a row and a column each, the budget could buy: a few crosses say little, and entries alone more; many say what entries
-cannot.
+cannot. That is how it begins. Once some rows, columns and entries are read, what they show moves money to rows, or
+columns, where few of them hold much of what is unexplained.
 """
 
 from __future__ import annotations
@@ -17,10 +18,13 @@ from .._typing import Shape
 from ..exceptions import InvalidArgumentError
 from ..observation.plan import amount_of, parts_of_lines, share_for_lines
 from .costs import Costs, Prices
+from .unexplained import Unexplained
 
 __all__ = ["Split", "check_budget", "split_budget"]
 
 ALL = frozenset({"n_columns", "n_rows", "n_entries"})
+NOTHING_SEEN = Unexplained()
+ORDINARY = 3.0  # times as much unexplained as elsewhere: rows and columns of any matrix differ by that
 
 
 class Split(NamedTuple):
@@ -45,7 +49,13 @@ def _check_costs(costs: Any) -> Costs:
 
 
 def split_budget(
-    money: float, prices: Prices, *, missing: frozenset[str] = ALL, symmetric: bool = False, horizon: float = 0.0
+    money: float,
+    prices: Prices,
+    *,
+    missing: frozenset[str] = ALL,
+    symmetric: bool = False,
+    horizon: float = 0.0,
+    unexplained: Unexplained = NOTHING_SEEN,
 ) -> Split:
     """Money for columns, rows and entries.
 
@@ -61,6 +71,9 @@ def split_budget(
         Whether rows come with the columns, so that only columns are paid for.
     horizon : float, default 0.0
         What will have been spent one day, if that is more: it decides how much goes to rows and columns.
+    unexplained : Unexplained
+        What has been seen of rows and columns: where clearly more is unexplained in the largest of a kind than
+        elsewhere, that kind gets more, and the others less.
     """
     kinds = [name for name in ("n_columns", "n_rows") if name in missing and not (symmetric and name == "n_rows")]
     if not kinds:
@@ -74,6 +87,13 @@ def split_budget(
     elif not share:
         reason = f"all for entries: it could buy {crosses:.1f} rows and columns, too few to be of use"
     lengths = {"n_columns": len(prices.rows), "n_rows": len(prices.columns)}
-    parts = parts_of_lines(*(lengths[name] for name in kinds))
-    each = {name: share * money * part for name, part in zip(kinds, parts, strict=True)}
-    return Split(each.get("n_columns", 0.0), each.get("n_rows", 0.0), money * (1 - share), reason)
+    parts = dict(zip(kinds, parts_of_lines(*(lengths[name] for name in kinds)), strict=True))
+    columns = share * parts.get("n_columns", 0.0) * _weight(unexplained.columns)
+    rows = share * parts.get("n_rows", 0.0) * _weight(unexplained.rows)
+    unit = money / (columns + rows + 1 - share)
+    return Split(unit * columns, unit * rows, unit * (1 - share), reason)
+
+
+def _weight(unexplained: float) -> float:
+    """By how much more money goes to rows, or columns, in the largest of which so much is unexplained."""
+    return 1.0 + max(unexplained - ORDINARY, 0.0)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Container
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,9 +14,11 @@ from .._typing import FloatArray, IndexVector, Shape
 from ..exceptions import InvalidArgumentError
 from ..observation import Observation, SampleCounts
 from ..observation.plan import check_counts
-from .budget import check_budget, split_budget
-from .costs import Prices, spent
+from .budget import ORDINARY, Split, check_budget, split_budget
+from .candidates import candidate_columns, candidate_rows
+from .costs import Prices, Spent, spent
 from .limits import Limits
+from .unexplained import Unexplained, unexplained_in_largest
 
 __all__ = ["Goal", "goal_for"]
 
@@ -65,9 +70,11 @@ class Goal(NamedTuple):
     n_entries_first: int  # of the entries so many are bought whatever the rows and columns cost
     columns: Lines
     rows: Lines
+    n_of_a_kind: int  # rows, or columns if they are fewer, that are wanted before anything is seen
     prices: Prices | None = None  # of a budget
     money: float = math.inf  # what is left of it
     reason: str = ""
+    because: str = ""  # what has been seen that changed how it is split
 
     def within_money(
         self, observation: Observation, i: IndexVector, j: IndexVector, rng: Any, *, evidence: bool = True
@@ -115,46 +122,123 @@ def goal_for(
     if budget is None:
         return _by_counts(observation, counts, missing, costs, limits)
     money, prices = check_budget(budget, costs, observation.shape)
-    have, paid = observation.counts, spent(observation, prices, symmetric=symmetric)
-    fixed = _fixed(observation.shape, counts, have)
-    reserved = _price_of(fixed, missing, prices, symmetric)
+    fixed = _fixed(observation.shape, counts, observation.counts)
+    purse = Purse(observation, limits, prices, money, fixed, frozenset(missing), symmetric)
     in_the_end = money if horizon is None else check_budget(horizon, costs, observation.shape)[0]
-    split = split_budget(
-        max(money - reserved, 0.0),
+    split = partial(
+        split_budget,
+        max(money - purse.reserved, 0.0),
         prices,
-        missing=frozenset(missing),
+        missing=purse.missing,
         symmetric=symmetric,
-        horizon=in_the_end - reserved,
+        horizon=in_the_end - purse.reserved,
     )
-    left = max(money - paid.total, 0.0)
-    column, row = float(np.mean(prices.columns)), float(np.mean(prices.rows))
-    for_columns, for_rows = (
-        min(part + ROUNDED_UP * price - paid_for if name in missing else left, left)
-        for name, part, price, paid_for in (
-            ("n_columns", split.columns, column, paid.columns),
-            ("n_rows", split.rows - _rounded_up_by(split.columns, column), row, paid.rows),
+    first = split()
+    wanted_first = purse.wanted(first)
+    if not (observation.n_columns and observation.n_rows and first.columns + first.rows > 0):
+        return purse.goal(first, wanted_first)
+    seen = purse.unexplained(first)
+    return purse.goal(split(unexplained=seen), wanted_first, _because(seen))
+
+
+def _because(seen: Unexplained) -> str:
+    """What has been seen of rows and columns that moves money to them; empty where nothing was."""
+    return " and ".join(
+        f"the largest {kind} leave {times:.1f} times as much unexplained as the others"
+        for kind, times in seen._asdict().items()
+        if times > ORDINARY
+    )
+
+
+@dataclass(frozen=True)
+class Purse:
+    """A budget, what it is for, and what was bought so far."""
+
+    observation: Observation
+    limits: Limits
+    prices: Prices
+    money: float
+    fixed: SampleCounts  # totals that are given; what there is where the budget decides
+    missing: frozenset[str]  # those that the budget decides
+    symmetric: bool
+
+    @cached_property
+    def paid(self) -> Spent:
+        """What was spent."""
+        return spent(self.observation, self.prices, symmetric=self.symmetric)
+
+    @property
+    def left(self) -> float:
+        """What was not."""
+        return max(self.money - self.paid.total, 0.0)
+
+    @cached_property
+    def reserved(self) -> float:
+        """Expected price of the totals that are given."""
+        return self.price_of(self.fixed, self.missing)
+
+    def price_of(self, counts: SampleCounts, without: Container[str]) -> float:
+        """Expected price of so many, without those of some kinds."""
+        row = 0.0 if self.symmetric else float(np.mean(self.prices.rows))
+        each = (float(np.mean(self.prices.columns)), row, self.prices.mean_entry)
+        given = zip(counts._asdict().items(), each, strict=True)
+        return float(sum(count * price for (name, count), price in given if name not in without))
+
+    def lines(self, split: Split) -> tuple[Lines, Lines]:
+        """Columns and rows, with the money for them."""
+        column, row = float(np.mean(self.prices.columns)), float(np.mean(self.prices.rows))
+        for_columns, for_rows = (
+            min(part + ROUNDED_UP * price - paid if name in self.missing else self.left, self.left)
+            for name, part, price, paid in (
+                ("n_columns", split.columns, column, self.paid.columns),
+                ("n_rows", split.rows - _rounded_up_by(split.columns, column), row, self.paid.rows),
+            )
         )
-    )
-    if {"n_columns", "n_rows"} <= set(missing):
-        for_columns, for_rows = _together_within(left, for_columns, for_rows)
-    columns = Lines(observation.column_index, limits.columns, prices.columns, for_columns)
-    rows = Lines(observation.row_index, limits.rows, prices.rows, for_rows)
-    wanted = SampleCounts(
-        have.n_columns + columns.affordable if "n_columns" in missing else fixed.n_columns,
-        have.n_rows + rows.affordable if "n_rows" in missing else fixed.n_rows,
-        fixed.n_entries,
-    )
-    wanted = wanted._replace(
-        n_columns=min(wanted.n_columns, have.n_columns + columns.n_available),
-        n_rows=wanted.n_columns if symmetric else min(wanted.n_rows, have.n_rows + rows.n_available),
-    )
-    first = fixed.n_entries
-    if "n_entries" in missing:
-        done = wanted[:2] == have[:2]
-        for_lines = _price_of(wanted, ["n_entries"], prices, symmetric)  # whole ones, which may be more than their part
-        first = int(max(min(split.entries, money - for_lines), 0.0) / prices.mean_entry)
-        wanted = wanted._replace(n_entries=_entries_for(observation, left if done else split.entries, prices, done))
-    return Goal(wanted, first, columns, rows, prices, left, split.reason)
+        if {"n_columns", "n_rows"} <= self.missing:
+            for_columns, for_rows = _together_within(self.left, for_columns, for_rows)
+        known = self.observation
+        return (
+            Lines(known.column_index, self.limits.columns, self.prices.columns, for_columns),
+            Lines(known.row_index, self.limits.rows, self.prices.rows, for_rows),
+        )
+
+    def wanted(self, split: Split) -> SampleCounts:
+        """Totals of columns and rows that the money buys; of entries, the total that is given."""
+        have, (columns, rows) = self.observation.counts, self.lines(split)
+        n_columns = have.n_columns + columns.affordable if "n_columns" in self.missing else self.fixed.n_columns
+        n_rows = have.n_rows + rows.affordable if "n_rows" in self.missing else self.fixed.n_rows
+        n_columns = min(n_columns, have.n_columns + columns.n_available)
+        n_rows = n_columns if self.symmetric else min(n_rows, have.n_rows + rows.n_available)
+        return SampleCounts(n_columns, n_rows, self.fixed.n_entries)
+
+    def unexplained(self, split: Split) -> Unexplained:
+        """How much is unexplained in columns and rows: in as many of the largest as a split buys of them."""
+        kinds = (
+            (candidate_columns, self.limits.columns, self.prices.columns, split.columns),
+            (candidate_rows, self.limits.rows, self.prices.rows, split.rows),
+        )
+        return Unexplained(
+            *(
+                unexplained_in_largest(
+                    candidates(self.observation, wanted_more=False)._replace(excluded=forbidden, prices=prices),
+                    int(part / float(np.mean(prices))),
+                )
+                for candidates, forbidden, prices, part in (kinds[:1] if self.symmetric else kinds)
+            )
+        )
+
+    def goal(self, split: Split, wanted_first: SampleCounts, because: str = "") -> Goal:
+        """What a split of the budget is for."""
+        have, wanted, (columns, rows) = self.observation.counts, self.wanted(split), self.lines(split)
+        first = self.fixed.n_entries
+        if "n_entries" in self.missing:
+            done = wanted[:2] == have[:2]
+            for_lines = self.price_of(wanted, {"n_entries"})  # whole ones, which may be more than their part
+            first = int(max(min(split.entries, self.money - for_lines), 0.0) / self.prices.mean_entry)
+            n_entries = _entries_for(self.observation, self.left if done else split.entries, self.prices, done)
+            wanted = wanted._replace(n_entries=n_entries)
+        fewest = min(wanted_first[:2])
+        return Goal(wanted, first, columns, rows, fewest, self.prices, self.left, split.reason, because)
 
 
 def _rounded_up_by(part: float, price: float) -> float:
@@ -191,21 +275,13 @@ def _by_counts(
                 f"n_{what}={total} but only {allowed} {what} are not forbidden and have no forbidden cell. "
                 f"Use n_{what}={allowed} or fewer, or let rows and columns have gaps (gaps=True)."
             )
-    return Goal(wanted, wanted.n_entries, columns, rows)
+    return Goal(wanted, wanted.n_entries, columns, rows, min(wanted[:2]))
 
 
 def _fixed(shape: Shape, counts: dict[str, Any], have: SampleCounts) -> SampleCounts:
     """The totals that are given; where the budget decides, what there is."""
     given = {name: have_it if counts[name] is None else counts[name] for name, have_it in have._asdict().items()}
     return check_counts(shape, **given)
-
-
-def _price_of(fixed: SampleCounts, missing: list[str], prices: Prices, symmetric: bool) -> float:
-    """Expected price of the totals that are given."""
-    row = 0.0 if symmetric else float(np.mean(prices.rows))
-    each = (float(np.mean(prices.columns)), row, prices.mean_entry)
-    given = zip(fixed._asdict().items(), each, strict=True)
-    return float(sum(count * price for (name, count), price in given if name not in missing))
 
 
 def _entries_for(observation: Observation, money: float, prices: Prices, done: bool) -> int:

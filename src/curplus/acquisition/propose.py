@@ -126,7 +126,8 @@ def propose(
     _check_prior(prior, observation.shape)
     share = PILOTS if prior is None else PILOTS_OF_PRIOR
     rounds = min(chooser.rounds, 1) if few_rounds else chooser.rounds
-    step = next_step(observation.counts, goal.counts, rounds, symmetric, pilot_share=share)
+    n_pilots = int(share * goal.n_of_a_kind + 1e-9)
+    step = next_step(observation.counts, goal.counts, rounds, symmetric, n_pilots=n_pilots)
     missing = goal.counts.n_entries - observation.n_entries - len(observation.unmeasured_i)
     drawn = partial(_entries, limits.hidden_from(observation), drawer, state, goal)
     if step is None:
@@ -222,7 +223,9 @@ def _rows_or_columns(
         columns, rows = (NO_INDEX, chosen) if transposed else (chosen, NO_INDEX)
     columns, rows = goal.columns.within_money(columns), goal.rows.within_money(rows)
     parts = [f"{len(x)} {what}" for x, what in ((columns, "columns"), (rows, "rows")) if len(x)]
-    reason = f"{' and '.join(parts)}, {why}"
+    reason = "; ".join(
+        [f"{' and '.join(parts)}, {why}", *([goal.because] if goal.because and not step.uniform else [])]
+    )
     return SamplePlan(observation.shape, columns, rows, NO_INDEX, NO_INDEX, design=design, reasons=(reason,))
 
 

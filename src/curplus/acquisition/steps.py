@@ -20,13 +20,11 @@ class Step(NamedTuple):
     wanted_more: bool = False  # of the kind of which clearly more are wanted in the end
 
 
-def next_step(
-    have: SampleCounts, goal: SampleCounts, rounds: int, symmetric: bool, *, pilot_share: float
-) -> Step | None:
+def next_step(have: SampleCounts, goal: SampleCounts, rounds: int, symmetric: bool, *, n_pilots: int) -> Step | None:
     """Pilots of both kinds, then rounds in which the fewer go first. Nothing can be judged without the other kind."""
     known, wanted = (have.n_columns, have.n_rows), (goal.n_columns, goal.n_rows)
     kinds = (0,) if symmetric else (0, 1)
-    pilots = wanted if rounds == 0 or min(wanted) == 0 else (max(1, int(pilot_share * min(wanted) + 1e-9)),) * 2
+    pilots = wanted if rounds == 0 or min(wanted) == 0 else (max(1, n_pilots),) * 2
     first = [max(pilots[k] - known[k], 0) if k in kinds else 0 for k in (0, 1)]
     if any(first):
         return Step(first[0], first[1], uniform=True)
