@@ -20,9 +20,9 @@ from ..observation.symmetry import PSD, SYMMETRIC, mirrored, promised
 from ..sources import Source, as_source
 from .costs import Costs, spent
 from .entry_strategies import EntryStrategy
-from .goal import goal_for
 from .limits import limits_for
 from .propose import propose, seed_of
+from .purse import goal_for
 from .strategies import Strategy
 from .tolerance import Allowance, read_to_tolerance
 

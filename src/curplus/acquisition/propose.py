@@ -27,8 +27,9 @@ from .choice import ENTRY_STRATEGIES, STRATEGIES
 from .cholesky import propose_psd, psd_totals
 from .costs import Costs
 from .entry_strategies import EntryDraws, EntryStrategy
-from .goal import Goal, Lines, goal_for
+from .goal import Goal, Lines
 from .limits import limits_for
+from .purse import goal_for
 from .select_columns import select_columns
 from .steps import Step, next_step
 from .strategies import Strategy
@@ -223,9 +224,7 @@ def _rows_or_columns(
         columns, rows = (NO_INDEX, chosen) if transposed else (chosen, NO_INDEX)
     columns, rows = goal.columns.within_money(columns), goal.rows.within_money(rows)
     parts = [f"{len(x)} {what}" for x, what in ((columns, "columns"), (rows, "rows")) if len(x)]
-    reason = "; ".join(
-        [f"{' and '.join(parts)}, {why}", *([goal.because] if goal.because and not step.uniform else [])]
-    )
+    reason = f"{' and '.join(parts)}, {why}" + (f"; {goal.because}" if goal.because and not step.uniform else "")
     return SamplePlan(observation.shape, columns, rows, NO_INDEX, NO_INDEX, design=design, reasons=(reason,))
 
 
