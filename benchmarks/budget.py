@@ -2,10 +2,13 @@
 
 Run: python benchmarks/budget.py [--seeds 10] [--data DIR] [--sets oboe ...] [--budgets 0.02 0.05 0.1 0.2]
      python benchmarks/budget.py --seeds 3 --sets dexter mnist_test --budgets 0.02 0.05
+     python benchmarks/budget.py --sets noisy_rows unequal_rows basehock pcmac --budgets 0.05 0.15
 
 Relative Frobenius errors of the matrix with measured values kept and the others predicted, mean over the seeds: of the
-budget, of the best of 13 fixed splits of the same number of values (with "auto"), of uniform samples of the same
-budget, and of the additive model on as many random entries.
+budget, of the split that it begins with if nothing that was read could change it, of the best of 13 fixed splits of the
+same number of values (with "auto"), of uniform samples of the same budget, and of the additive model on as many random
+entries. Two matrices are made up: of one, a tenth of the rows is large and like no other, of the other the sizes of
+rows are lognormal.
 """
 
 import argparse
@@ -19,6 +22,7 @@ import numpy as np
 import curplus
 from curplus.methods.approximate.offsets import additive_model
 from curplus.observation import Entries
+from curplus.observation.plan import counts_for_budget
 
 SETS = {
     "oboe": ("oboe.npz", "error"),
@@ -28,11 +32,31 @@ SETS = {
     "prostate": ("gene_prostate.npz", "X"),
     "dexter": None,
     "mnist_test": None,
+    "basehock": None,
+    "pcmac": None,
 }
 
 
+def noisy_rows():
+    rng = np.random.default_rng(0)
+    M = rng.standard_normal((600, 5)) @ rng.standard_normal((5, 400)) + 0.1 * rng.standard_normal((600, 400))
+    M[::10] = 20 * rng.standard_normal((60, 400))
+    return M
+
+
+def unequal_rows():
+    rng = np.random.default_rng(0)
+    M = rng.standard_normal((600, 5)) @ rng.standard_normal((5, 400)) + rng.standard_normal((600, 400))
+    return np.exp(2 * rng.standard_normal((600, 1))) * M
+
+
+MADE_UP = {"noisy_rows": noisy_rows, "unequal_rows": unequal_rows}
+
+
 def matrix(name, folder):
-    """A data set, dense: of a file, or one that the package knows."""
+    """A matrix, dense: made up, of a file, or one that the package knows."""
+    if name in MADE_UP:
+        return MADE_UP[name]()
     if SETS[name] is None:
         return curplus.datasets.load(name, data_home=folder).matrix.toarray().astype(float)
     file, key = SETS[name]
@@ -77,25 +101,25 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--data", type=Path, default=os.environ.get("CURPLUS_DATA"))
-    parser.add_argument("--sets", nargs="+", default=[x for x in SETS if SETS[x]], choices=list(SETS))
+    parser.add_argument("--sets", nargs="+", default=[x for x in SETS if SETS[x]], choices=[*SETS, *MADE_UP])
     parser.add_argument("--budgets", nargs="+", type=float, default=[0.02, 0.05, 0.1, 0.2])
     options = parser.parse_args()
     print("#", versions(), f"{options.seeds} seeds")
-    print("data,budget,ours,best split,uniform,additive,ours / best,best split (columns + rows + entries)")
+    print("data,budget,ours,as it begins,best split,uniform,additive,ours / best,best split (columns + rows + entries)")
     for name in options.sets:
         M = matrix(name, options.data)
         for budget in options.budgets:
-            total, seeds = int(budget * M.size), range(options.seeds)
-            ours = np.mean([error(M, curplus.acquire(M, budget=budget, rng=s)) for s in seeds])
-            tried = {}
-            for counts in splits(M.shape, total):
-                words = dict(zip(("n_columns", "n_rows", "n_entries"), counts, strict=True))
-                tried[counts] = np.mean([error(M, curplus.acquire(M, **words, rng=s)) for s in seeds])
+            total = int(budget * M.size)
+
+            def mean_error(M=M, **words):
+                return np.mean([error(M, curplus.acquire(M, **words, rng=s)) for s in range(options.seeds)])
+
+            ours, uniform = mean_error(budget=budget), mean_error(budget=budget, strategy="uniform")
+            begins = mean_error(**counts_for_budget(M.shape, total)._asdict())
+            names = ("n_columns", "n_rows", "n_entries")
+            tried = {x: mean_error(**dict(zip(names, x, strict=True))) for x in splits(M.shape, total)}
             best = min(tried, key=tried.get)
-            uniform = np.mean([error(M, curplus.acquire(M, budget=budget, strategy="uniform", rng=s)) for s in seeds])
-            means = np.mean([additive(M, total, s) for s in seeds])
-            print(
-                f"{name.replace('_', ' ')},{budget},{ours:.4f},{tried[best]:.4f},{uniform:.4f},{means:.4f},"
-                f"{ours / tried[best]:.3f},{' + '.join(map(str, best))}",
-                flush=True,
-            )
+            means = np.mean([additive(M, total, s) for s in range(options.seeds)])
+            errors = ",".join(f"{x:.4f}" for x in (ours, begins, tried[best], uniform, means))
+            split = " + ".join(map(str, best))
+            print(f"{name.replace('_', ' ')},{budget},{errors},{ours / tried[best]:.3f},{split}", flush=True)

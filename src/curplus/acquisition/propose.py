@@ -19,6 +19,7 @@ from .._validation import check_count, check_index, random_generator
 from ..exceptions import InvalidArgumentError
 from ..observation import Observation, SampleCounts, SamplePlan, SamplingDesign, uniform_plan
 from ..observation.checks import check_observation
+from ..observation.observation import counted
 from ..observation.plan import UNIFORM, distinct_others
 from ..observation.symmetry import PSD, SYMMETRIC
 from .budget import check_budget
@@ -223,7 +224,7 @@ def _rows_or_columns(
             design, why = UNIFORM, "drawn uniformly: nothing is known of them yet"
         columns, rows = (NO_INDEX, chosen) if transposed else (chosen, NO_INDEX)
     columns, rows = goal.columns.within_money(columns), goal.rows.within_money(rows)
-    parts = [f"{len(x)} {what}" for x, what in ((columns, "columns"), (rows, "rows")) if len(x)]
+    parts = [counted(len(x), what) for x, what in ((columns, "column"), (rows, "row")) if len(x)]
     reason = f"{' and '.join(parts)}, {why}" + (f"; {goal.because}" if goal.because and not step.uniform else "")
     return SamplePlan(observation.shape, columns, rows, NO_INDEX, NO_INDEX, design=design, reasons=(reason,))
 
@@ -290,7 +291,7 @@ def _entries(
         j[kept],
         None if draws.probabilities is None else draws.probabilities[kept],
         SamplingDesign("uniform", "uniform", word),
-        (f"{len(kept)} entries drawn by {strategy!r}" + ("" if evidence else ", to help to choose"),),
+        (f"{counted(len(kept), 'entry')} drawn by {strategy!r}" + ("" if evidence else ", to help to choose"),),
         evidence,
     )
 

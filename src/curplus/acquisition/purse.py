@@ -81,7 +81,7 @@ def goal_for(
 def _because(seen: Unexplained) -> str:
     """What has been seen of rows and columns that moves money to them; empty where nothing was."""
     return " and ".join(
-        f"the largest {kind} leave {times:.1f} times as much unexplained as the others"
+        f"the largest {kind} leave {times:.1f} times the mean unexplained"
         for kind, times in seen._asdict().items()
         if times > ORDINARY
     )

@@ -41,7 +41,7 @@ from .settle import settled
 from .symmetry import check_symmetry, joined_symmetry
 from .table import FromTable
 
-__all__ = ["Observation"]
+__all__ = ["Observation", "counted"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -417,9 +417,9 @@ class Observation(FromTable, Fillable):
         write_file(path, "observation", arrays, header)
 
     def __repr__(self) -> str:
-        parts = [_counted(self.n_columns, "column"), _counted(self.n_rows, "row"), _counted(self.n_entries, "entry")]
+        parts = [counted(self.n_columns, "column"), counted(self.n_rows, "row"), counted(self.n_entries, "entry")]
         if n_gaps := self.n_gaps:
-            parts.append(_counted(n_gaps, "gap"))
+            parts.append(counted(n_gaps, "gap"))
         kind = str(self.dtype).rpartition(".")[2]
         what = "matrix" if self.symmetry is None else f"{self.symmetry} matrix"
         return f"<Observation of a {self.shape[0]} x {self.shape[1]} {what}: {', '.join(parts)}, {kind}>"
@@ -435,6 +435,7 @@ class Observation(FromTable, Fillable):
             object.__setattr__(self, name, read_only(value))
 
 
-def _counted(count: int, noun: str) -> str:
+def counted(count: int, noun: str) -> str:
+    """A number with its noun: ``1 entry``, ``2 entries``."""
     plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
     return f"{count} {noun if count == 1 else plural}"
