@@ -1,6 +1,7 @@
 """Do intervals of nominal 95 % cover the truth where they are given, and is the rest refused?
 
 Run: python benchmarks/certificate.py [--draws 200] [--data DIR] [--evidence entries full half rows] [--only NAME ...]
+         [--csv docs/_static/certificates.csv]
 
 Four benign matrices, one of them also with half of it read, four whose errors have long tails, and six whose errors
 sit in few places, which some hundred entries often miss; two matrices of counts, observed with and without rows and
@@ -14,7 +15,8 @@ rows      at least 60 rows, left out from an answer of approximate without any e
 
 A line passes if the intervals given cover the truth in at least 90 % of cases or, where fewer than 20 of 200 are given,
 if no more than one of 200 is wrong; and in at most 98 % where at least 100 are given. MNIST test digits are used
-where the data sets are at hand (DIR, or CURPLUS_DATA), scikit-learn's digits otherwise.
+where the data sets are at hand (DIR, or CURPLUS_DATA), scikit-learn's digits otherwise. All of it takes two hours;
+``--csv`` puts what was measured into a table that stays, so that it can be done in parts.
 
 Some lines do not pass, and no guard could make them. Of the block of large errors, judged by rows, two draws of 200
 meet nothing in any sampled row or column; and one giant error in 5000 is rarer than what a certificate says it can see.
@@ -22,6 +24,7 @@ meet nothing in any sampled row or column; and one giant error in 5000 is rarer 
 
 import argparse
 import collections
+import csv
 import os
 import pathlib
 import re
@@ -140,8 +143,32 @@ EVIDENCE = {
 }
 
 
-def measure(case: Case, make: Callable[[Case, int], Answer], draws: int) -> tuple[str, bool]:
-    """One line of the table, and whether it passes."""
+class Line(NamedTuple):
+    """How many intervals were given, how many of them contain the truth, and the rest of a line of the table."""
+
+    given: int
+    covered: int
+    draws: int
+    width: str
+    why: str
+
+    @property
+    def share(self) -> str:
+        return f"{self.covered / self.given:.1%}" if self.given else ""
+
+    @property
+    def passed(self) -> bool:
+        if self.given < self.draws / 10:
+            return self.given - self.covered <= max(1, self.draws / 200)
+        return 0.9 * self.given <= self.covered and (self.given < 100 or self.covered <= 0.98 * self.given)
+
+    def __str__(self) -> str:
+        passed = "yes" if self.passed else "NO"
+        return f"{self.given} of {self.draws} | {self.covered} | {self.share} | {self.width} | {self.why} | {passed}"
+
+
+def measure(case: Case, make: Callable[[Case, int], Answer], draws: int) -> Line:
+    """One line of the table."""
     given = covered = 0
     widths = []
     reasons: collections.Counter[str] = collections.Counter()
@@ -156,13 +183,22 @@ def measure(case: Case, make: Callable[[Case, int], Answer], draws: int) -> tupl
         given += 1
         covered += low <= truth <= high
         widths.append((high - low) / truth)
-    passed = covered >= 0.9 * given if given >= draws / 10 else given - covered <= max(1, draws / 200)
-    if given >= 100:
-        passed &= covered <= 0.98 * given
-    share = f"{covered / given:.1%}" if given else ""
     width = f"{np.mean(widths):.1%}" if widths else ""
     why = "; ".join(f"{count} x {reason}" for reason, count in reasons.most_common(1))
-    return f"{given} of {draws} | {covered} | {share} | {width} | {why}", bool(passed)
+    return Line(given, covered, draws, width, why)
+
+
+def put_into(path: pathlib.Path, name: str, evidence: str, line: Line) -> None:
+    """One cell of a table of matrices and kinds of evidence; the others stay."""
+    rows = list(csv.DictReader(path.open())) if path.is_file() else []
+    found = next((row for row in rows if row["matrix"] == name), None)
+    if found is None:
+        rows.append(found := dict.fromkeys(["matrix", *EVIDENCE], "") | {"matrix": name})
+    found[evidence] = f"{line.given}, {line.share}" if line.given else "0"
+    with path.open("w", newline="") as file:
+        table = csv.DictWriter(file, ["matrix", *EVIDENCE], lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)
 
 
 if __name__ == "__main__":
@@ -171,6 +207,7 @@ if __name__ == "__main__":
     parser.add_argument("--data", default=os.environ.get("CURPLUS_DATA"))
     parser.add_argument("--evidence", nargs="+", default=list(EVIDENCE), choices=list(EVIDENCE))
     parser.add_argument("--only", nargs="+", default=[""], help="names of matrices, or the beginnings of them")
+    parser.add_argument("--csv", type=pathlib.Path, help="a table to put the results into")
     options = parser.parse_args()
     print(versions())
     print("| matrix | evidence | given | covered | coverage | mean width / truth | most frequent refusal | passed |")
@@ -179,8 +216,10 @@ if __name__ == "__main__":
     for case in cases(options.data):
         if case.name.startswith(tuple(options.only)):
             for evidence in options.evidence if not case.only_entries else ["entries"]:
-                line, passed = measure(case, EVIDENCE[evidence], options.draws)
-                failures += not passed
-                print(f"| {case.name} | {evidence} | {line} | {'yes' if passed else 'NO'} |", flush=True)
+                line = measure(case, EVIDENCE[evidence], options.draws)
+                failures += not line.passed
+                print(f"| {case.name} | {evidence} | {line} |", flush=True)
+                if options.csv:
+                    put_into(options.csv, case.name, evidence, line)
     print(f"{failures} lines fail")
     raise SystemExit(failures > 0)
