@@ -217,8 +217,9 @@ def test_an_unknown_method_loads_without_the_power_to_fit_again(noisy, tmp_path)
 
 
 def test_a_method_that_needs_more_rows_than_are_left_says_so(full_rank):
-    seen = curplus.observe(full_rank((60, 50)), n_columns=6, n_rows=6, n_entries=400, rng=0)
-    assert "cannot be made again: rank=6 but only 5 rows" in curplus.certify(curplus.cur_plus(seen, 6), seen).reason
+    seen = curplus.observe(full_rank((90, 80)), n_columns=50, n_rows=50, n_entries=3000, rng=0)
+    seen = seen.with_design(entries="given")
+    assert "cannot be made again: rank=50 but only 45 rows" in curplus.certify(curplus.cur_plus(seen, 50), seen).reason
 
 
 def test_an_approximation_cannot_be_changed(noisy):
