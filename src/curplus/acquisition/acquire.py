@@ -185,7 +185,7 @@ def acquire(
 def _how_it_was_spent(seen: Observation, costs: Costs | None, symmetric: bool) -> str:
     paid = spent(seen, (costs or Costs()).of(seen.shape), symmetric=symmetric)
     parts = [f"{part / (paid.total or 1.0):.0%} on {kind}" for kind, part in paid._asdict().items()]
-    return f"spent {paid.total:g}: {', '.join(parts)}"
+    return f"spent {paid.total:.10g}: {', '.join(parts)}"
 
 
 def _check_alone(tol: Any, psd: bool, *others: Any) -> None:

@@ -24,7 +24,6 @@ from .unexplained import Unexplained, unexplained_in_largest
 __all__ = ["goal_for"]
 
 TOO_FEW = 0.005  # a last round of fewer entries than this share of all is not worth a round
-
 ROUNDED_UP = 0.5  # of a row or column that its share of the money buys: it is bought whole
 
 
@@ -72,7 +71,8 @@ def goal_for(
     )
     first = split()
     wanted_first = purse.wanted(first)
-    if not (observation.n_columns and observation.n_rows and first.columns + first.rows > 0):
+    can_tell = observation.n_columns and observation.n_rows and observation.steering.any()
+    if not can_tell or first.columns + first.rows == 0:
         return purse.goal(first, wanted_first)
     seen = purse.unexplained(first)
     return purse.goal(split(unexplained=seen), wanted_first, _because(seen))
