@@ -137,6 +137,7 @@ def test_a_budget_buys_what_it_says(matrix):
     assert found["read"]["rows"] == 0
     assert 4900 < found["read"]["values"] <= 5000
     assert any("a budget of 5000" in line for line in found["history"])
+    assert found["reading_ended"].startswith(f"spent {found['read']['values']}: ")
 
 
 def test_prices_decide_what_a_budget_buys(matrix):

@@ -68,7 +68,9 @@ def acquire(
     observation = _read(given, rank, sampling, how, out)
     with show.working("approximating"):
         approx = methods.approximate(observation, rank)
-    facts = approximation_facts(approx, observation, given.source)
+    shape, read, *others = approximation_facts(approx, observation, given.source)
+    ended = observation.history[-1] if tol is not None or sampling.budget is not None else None
+    facts = [shape, read, Fact("reading_ended", ended, "reading ended"), *others]
     facts.append(Fact("history", list(observation.history) if json else None))
     if out is not None:
         _save(observation, out)
