@@ -105,7 +105,7 @@ if __name__ == "__main__":
     parser.add_argument("--budgets", nargs="+", type=float, default=[0.02, 0.05, 0.1, 0.2])
     options = parser.parse_args()
     print("#", versions(), f"{options.seeds} seeds")
-    print("data,budget,ours,as it begins,best split,uniform,additive,ours / best,best split (columns + rows + entries)")
+    print("data,budget,ours,begins,best,uniform,additive,ours / best,split of the best")
     for name in options.sets:
         M = matrix(name, options.data)
         for budget in options.budgets:
