@@ -118,14 +118,16 @@ def with_noisy_rows(n=300, m=200, seed=0):
 def test_money_goes_to_rows_where_few_of_them_hold_what_is_unexplained():
     M = with_noisy_rows()
     even = acquire(low_rank(300, 200), budget=0.15, rng=0)
-    seen, turned = acquire(M, budget=0.15, rng=0), acquire(np.ascontiguousarray(M.T), budget=0.15, rng=0)
-    assert seen.n_rows > 1.4 * even.n_rows
-    assert turned.n_columns > 1.4 * even.n_rows
-    assert np.count_nonzero(seen.row_index % 10 == 0) >= 22  # of 30
-    assert any("the largest rows leave" in line for line in seen.history)
-    assert any("the largest columns leave" in line for line in turned.history)
-    fixed = acquire(M, n_columns=even.n_columns, n_rows=even.n_rows, n_entries=even.n_entries, rng=0)
-    assert _unread_error(M, seen) < 0.7 * _unread_error(M, fixed)
+    fixed = {"n_columns": even.n_columns, "n_rows": even.n_rows, "n_entries": even.n_entries}
+    seen = [acquire(M, budget=0.15, rng=seed) for seed in range(5)]
+    turned = [acquire(np.ascontiguousarray(M.T), budget=0.15, rng=seed) for seed in range(5)]
+    assert np.median([x.n_rows for x in seen]) > 1.6 * even.n_rows
+    assert np.median([x.n_columns for x in turned]) > 1.6 * even.n_rows
+    assert np.median([np.count_nonzero(x.row_index % 10 == 0) for x in seen]) >= 26  # of 30
+    assert any("the largest rows leave" in line for line in seen[1].history)
+    assert any("the largest columns leave" in line for line in turned[1].history)
+    before = [_unread_error(M, acquire(M, **fixed, rng=seed)) for seed in range(5)]
+    assert np.median([_unread_error(M, x) for x in seen]) < 0.6 * np.median(before)
 
 
 def _unread_error(M, seen):
@@ -164,6 +166,9 @@ def test_more_for_a_kind_is_less_for_the_others():
     assert moved.entries < plain.entries
     assert moved.rows + moved.columns + moved.entries == pytest.approx(6000)
     assert split_budget(6000.0, prices, unexplained=Unexplained(2.5, 0.3)) == plain
+    extreme = split_budget(6000.0, prices, unexplained=Unexplained(columns=1.0, rows=1e9))
+    assert extreme.columns == pytest.approx(plain.columns / 2)
+    assert extreme.entries == pytest.approx(plain.entries / 2)
     without_rows = split_budget(6000.0, prices, missing=frozenset({"n_columns"}), unexplained=Unexplained(1.0, 8.0))
     assert without_rows.columns == 6000
 

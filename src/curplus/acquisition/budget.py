@@ -73,7 +73,7 @@ def split_budget(
         What will have been spent one day, if that is more: it decides how much goes to rows and columns.
     unexplained : Unexplained
         What has been seen of rows and columns: where clearly more is unexplained in the largest of a kind than
-        elsewhere, that kind gets more, and the others less.
+        elsewhere, that kind gets more, and the others less, down to half.
     """
     kinds = [name for name in ("n_columns", "n_rows") if name in missing and not (symmetric and name == "n_rows")]
     if not kinds:
@@ -88,12 +88,9 @@ def split_budget(
         reason = f"all for entries: it could buy {crosses:.1f} rows and columns, too few to be of use"
     lengths = {"n_columns": len(prices.rows), "n_rows": len(prices.columns)}
     parts = dict(zip(kinds, parts_of_lines(*(lengths[name] for name in kinds)), strict=True))
-    columns = share * parts.get("n_columns", 0.0) * _weight(unexplained.columns)
-    rows = share * parts.get("n_rows", 0.0) * _weight(unexplained.rows)
+    columns, rows = (share * parts.get(name, 0.0) for name in ("n_columns", "n_rows"))
+    more = [part * max(times - ORDINARY, 0.0) for part, times in zip((columns, rows), unexplained, strict=True)]
+    moved = min(1.0, 1.0 / max(sum(more), 1e-300))  # what has no such rows or columns keeps half of its money
+    columns, rows = columns + moved * more[0], rows + moved * more[1]
     unit = money / (columns + rows + 1 - share)
     return Split(unit * columns, unit * rows, unit * (1 - share), reason)
-
-
-def _weight(unexplained: float) -> float:
-    """By how much more money goes to rows, or columns, in the largest of which so much is unexplained."""
-    return 1.0 + max(unexplained - ORDINARY, 0.0)
