@@ -83,9 +83,9 @@ def certify(approximation: Factorization, observation: Observation, *, level: fl
     exceed the upper twentieth of what was held or left out fall off too slowly: Hill's index is below 2.5, and the
     exponent c of a tail :math:`\exp(-x^c)` with that index there, the *lightness*, is below 0.4 (0.45 where there is
     nothing but the entries). It is 1 for squares of Gaussian errors and 0.5 for those of errors with exponential
-    tails. From 0.6 down to 0.4, the upper end of the interval is moved out by up to three quarters of its distance:
-    what a sample misses makes its estimate too small. The standard error from rows is stretched by 1.15, since they
-    share their fits.
+    tails. From 0.6 down to 0.4, a standard error taken off, the upper end of the interval is moved out, up to twice
+    its distance: what a sample misses makes its estimate too small. The standard error from rows is stretched by 1.15,
+    since they share their fits.
 
     Entries drawn with probabilities that leave some positions no chance say nothing of these: their mean inverse
     probability, relative to a uniform draw, is then below 1, and the interval is refused.

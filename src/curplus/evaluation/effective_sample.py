@@ -25,7 +25,7 @@ MIN_TAIL_POWER = 2.5  # squares that fall off with this power have a variance, w
 MIN_LIGHTNESS = 0.4  # squares of errors with exponential tails have 0.5, and those of Student's t(4) about 0.4
 MIN_LIGHTNESS_ALONE = 0.45  # where there are no reference errors to show what a sample has missed
 LIGHT = 0.6  # from here on, chance misses too little to matter
-STRETCH = 0.75  # of the upper end at the least lightness: what is missed makes the estimate too small
+STRETCH = 1.0  # of the upper end at the least lightness: what is missed makes the estimate too small
 N_LARGEST = 100  # how many of the largest squares show how they fall off
 LEVELS = 64  # between which numbers are counted at once
 LARGEST_SQUARE = 1e100  # a squared error that is as bad as any larger one
@@ -78,6 +78,7 @@ class Tail(NamedTuple):
 
     power: float  # Hill's index
     lightness: float
+    number: float = math.inf  # of squares that show it
 
     def is_heavy(self, least: float = MIN_LIGHTNESS) -> bool:
         """Whether those not drawn may hold more than all that were."""
@@ -85,8 +86,8 @@ class Tail(NamedTuple):
 
     @property
     def stretch(self) -> float:
-        """By how much the upper end of an interval is moved further out."""
-        lack = (LIGHT - self.lightness) / (LIGHT - MIN_LIGHTNESS)
+        """By how much the upper end of an interval is moved further out: by the lightness, a standard error less."""
+        lack = (LIGHT - self.lightness * (1 - self.number**-0.5)) / (LIGHT - MIN_LIGHTNESS)
         return 1 + STRETCH * min(max(lack, 0.0), 1.0)
 
 
@@ -158,10 +159,11 @@ def tail_of(squares: Vector, *reference_errors: Vector | Squares) -> Tail:
     excess = np.log(top[top > 0] / np.min(top[top > 0], initial=math.inf))
     if not np.any(excess > 0):
         return Tail(math.inf, math.inf)
-    power = (len(excess) - 1) / float(np.sum(excess))
+    number = len(excess) - 1
+    power = number / float(np.sum(excess))
     beyond = max(_n_from(squares, float(top[0])) - 1, 1)
     depth = math.log(max(size / beyond, math.e))
-    return Tail(power, power * float(scipy.special.exp1(depth)) * math.exp(depth))
+    return Tail(power, power * float(scipy.special.exp1(depth)) * math.exp(depth), number)
 
 
 def _n_from(x: Vector, least: float) -> int:
