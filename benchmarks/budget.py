@@ -13,6 +13,7 @@ rows are lognormal.
 
 import argparse
 import os
+import sys
 from pathlib import Path
 
 from common import versions  # isort: skip
@@ -117,7 +118,10 @@ if __name__ == "__main__":
             ours, uniform = mean_error(budget=budget), mean_error(budget=budget, strategy="uniform")
             begins = mean_error(**counts_for_budget(M.shape, total)._asdict())
             names = ("n_columns", "n_rows", "n_entries")
-            tried = {x: mean_error(**dict(zip(names, x, strict=True))) for x in splits(M.shape, total)}
+            tried = {}
+            for split in splits(M.shape, total):
+                tried[split] = mean_error(**dict(zip(names, split, strict=True)))
+                print(name, budget, "split", split, f"{tried[split]:.4f}", file=sys.stderr, flush=True)
             best = min(tried, key=tried.get)
             means = np.mean([additive(M, total, s) for s in range(options.seeds)])
             errors = ",".join(f"{x:.4f}" for x in (ours, begins, tried[best], uniform, means))
