@@ -46,6 +46,13 @@ def test_arranging_by_columns_solves_the_transposed_problem(seen, rng):
     )
 
 
+def test_some_rows_are_solved_as_they_are_among_all(seen, rng):
+    V, some = rng.standard_normal((30, 3)), np.append(seen.row_index[:2], [0, 17])
+    measured, ridge = measurements(seen, np.arange(220)), np.array([0.1, 1.0, 10.0])
+    U = solve_rows(measured.at_rows(some), V, ridge)
+    np.testing.assert_allclose(U, solve_rows(measured, V, ridge)[some], atol=1e-12)
+
+
 def test_sweeps_recover_what_the_samples_alone_do_not(low_rank, rng):
     signal = low_rank((200, 150), 3)
     M = signal + 0.1 * signal.std() * rng.standard_normal((200, 150))

@@ -87,7 +87,7 @@ class Tail(NamedTuple):
     @property
     def stretch(self) -> float:
         """By how much the upper end of an interval is moved further out: by the lightness, a standard error less."""
-        lack = (LIGHT - self.lightness * (1 - self.number**-0.5)) / (LIGHT - MIN_LIGHTNESS)
+        lack = (LIGHT - self.lightness * (1 - 1 / math.sqrt(self.number))) / (LIGHT - MIN_LIGHTNESS)
         return 1 + STRETCH * min(max(lack, 0.0), 1.0)
 
 

@@ -30,7 +30,7 @@ from ..._arrays import (
     to_numpy,
 )
 from ..._triangles import full, pairs_of
-from ..._typing import IndexVector, Matrix, Vector
+from ..._typing import FloatArray, IndexVector, Matrix, Vector
 from ...factorization import Factorization
 from ...observation import Entries, Observation
 from .assemble import leading_part
@@ -59,6 +59,20 @@ class Measurements:
         e = self.entries
         turned = Entries((e.shape[1], e.shape[0]), e.j, e.i, e.values, weights=e.weights)
         return Measurements(self.column_index, self.columns.T, self.row_index, self.rows.T, turned)
+
+    def at_rows(self, index: IndexVector) -> Measurements:
+        """What was read of some rows, numbered anew."""
+        place = np.full(self.entries.shape[0], -1)
+        place[index] = np.arange(len(index))
+        whole, here = (np.flatnonzero(place[i] >= 0) for i in (self.row_index, self.entries.i))
+        some = self.entries.take(here)
+        return Measurements(
+            place[self.row_index[whole]],
+            take(self.rows, whole, axis=0),
+            self.column_index,
+            take(self.columns, index, axis=0),
+            replace(some, shape=(len(index), some.shape[1]), i=place[some.i]),
+        )
 
     def without(self, offsets: Offsets) -> Measurements:
         """What is left after some offsets of rows and columns."""
@@ -162,8 +176,11 @@ def measurements(observation: Observation, use: IndexVector) -> Measurements:
     )
 
 
-def solve_rows(measured: Measurements, V: Matrix, ridge: float) -> Matrix:
-    """The left factor (n, r) that fits what was read best, for the right factor ``V`` (m, r)."""
+def solve_rows(measured: Measurements, V: Matrix, ridge: float | FloatArray) -> Matrix:
+    """The left factor (n, r) that fits what was read best, for the right factor ``V`` (m, r).
+
+    ``ridge`` may be another for each of the r directions.
+    """
     xp = array_namespace(V)
     n, r = measured.entries.shape[0], V.shape[1]
     if r == 0:
@@ -172,7 +189,7 @@ def solve_rows(measured: Measurements, V: Matrix, ridge: float) -> Matrix:
     known, gram_of_rows = take(V, measured.column_index, axis=0), V.T @ V
     common = xp.sum(column_products(known, a, b), axis=0)
     trace = float(np.trace(to_numpy(gram_of_rows)))
-    floor = max(ridge, 1e-14 * trace / r, np.finfo(float).tiny)  # a row not read stays zero
+    floor = np.maximum(ridge, max(1e-14 * trace / r, np.finfo(float).tiny))  # a row not read stays zero
     identity = to_device(floor * np.eye(r), V)
     is_known = np.zeros(n, dtype=bool)
     is_known[measured.row_index] = True

@@ -102,7 +102,8 @@ def approximate(
     by values set aside: a factor model with noise of its own for each column, and offsets with singular values that are
     shrunk by a threshold, if these are better by a standard error than offsets alone. Gaps of sampled rows and columns
     are filled by a factor model first. Without rows alone, the leading subspace of the columns is used, and the other
-    factor is fitted to the entries.
+    factor is fitted to the entries: a ridge regression for each column, which expects it to be as large in each
+    direction as the sampled ones are, with the noise that predicts entries set aside best.
 
     With rows or columns and at most 20,000 values in all, both are done: rows and columns as such, and all values as
     scattered ones. The answer is a mean of the two, in shares that entries set aside choose, with rows and columns as
