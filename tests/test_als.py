@@ -3,6 +3,7 @@ import pytest
 
 import curplus
 from curplus.methods.approximate.als import alternate, measurements, solve_rows
+from curplus.methods.approximate.short_rows import short_rows
 
 
 @pytest.fixture
@@ -51,6 +52,37 @@ def test_some_rows_are_solved_as_they_are_among_all(seen, rng):
     measured, ridge = measurements(seen, np.arange(220)), np.array([0.1, 1.0, 10.0])
     U = solve_rows(measured.at_rows(some), V, ridge)
     np.testing.assert_allclose(U, solve_rows(measured, V, ridge)[some], atol=1e-12)
+
+
+@pytest.mark.parametrize("ridge", [1e-8, 0.3, np.geomspace(0.01, 10, 40)])
+@pytest.mark.parametrize("n_rows", [0, 3])
+def test_rows_with_few_values_are_solved_by_their_values(rng, ridge, n_rows):
+    plan = curplus.observation.uniform_plan((50, 60), n_columns=0, n_rows=n_rows, n_entries=600, rng=0)
+    i, j = (
+        np.append(plan.i, np.full(45, 49)),
+        np.append(plan.j, np.arange(45)),
+    )  # a row with more values than directions
+    keep = np.unique(60 * i + j, return_index=True)[1]
+    i, j = i[keep], j[keep]
+    M, V = rng.standard_normal((50, 60)), rng.standard_normal((60, 40))
+    seen = curplus.Observation(
+        shape=(50, 60), row_index=plan.row_index, rows=M[plan.row_index], i=i, j=j, values=M[i, j],
+        weights=rng.uniform(0.5, 2, len(i)),
+    )  # fmt: skip
+    measured = measurements(seen, np.arange(len(i)))
+    assert len(short_rows(measured.entries, 40)) > 40
+    W = np.zeros((50, 60))
+    W[i, j] = seen.weights / seen.weights.mean()
+    W[plan.row_index] = 1
+    for u, w, m in zip(solve_rows(measured, V, ridge), W, M, strict=True):
+        expected = np.linalg.solve(V.T @ (w[:, None] * V) + np.diag(np.broadcast_to(ridge, 40)), V.T @ (w * m))
+        np.testing.assert_allclose(u, expected, atol=1e-6 if np.min(ridge) < 1e-6 else 1e-10)
+
+
+def test_no_row_is_short_where_positions_occur_twice_or_directions_are_few(seen):
+    entries = measurements(seen, np.arange(220)).entries
+    once = entries.take(entries.unique())
+    assert [len(short_rows(x, rank)) for x, rank in ((once, 32), (entries, 32), (once, 31))] == [40, 0, 0]
 
 
 def test_sweeps_recover_what_the_samples_alone_do_not(low_rank, rng):

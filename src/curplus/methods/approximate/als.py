@@ -29,6 +29,7 @@ from ..._arrays import (
     to_device,
     to_numpy,
 )
+from ..._sets import NO_INDEX
 from ..._triangles import full, pairs_of
 from ..._typing import FloatArray, IndexVector, Matrix, Vector
 from ...factorization import Factorization
@@ -36,6 +37,7 @@ from ...observation import Entries, Observation
 from .assemble import leading_part
 from .factors import Factors
 from .offsets import Offsets
+from .short_rows import short_rows, solve_short_rows
 
 __all__ = ["Measurements", "alternate", "measurements", "solve_rows"]
 
@@ -185,22 +187,40 @@ def solve_rows(measured: Measurements, V: Matrix, ridge: float | FloatArray) -> 
     n, r = measured.entries.shape[0], V.shape[1]
     if r == 0:
         return xp.zeros((n, 0), dtype=V.dtype, device=device(V))
+    least = max(1e-14 * float(xp.sum(V**2)) / r, np.finfo(float).tiny)  # a row not read stays zero
+    ridges = np.broadcast_to(np.maximum(ridge, least), r)
+    short = NO_INDEX if len(measured.column_index) else short_rows(measured.entries, r)
+    if not len(short):
+        return _solve_by_directions(measured, V, ridges)
+    whole = measured.row_index
+    short = short[~np.isin(short, whole)]
+    others = np.delete(np.arange(n), np.append(whole, short))
+    parts = (
+        xp.linalg.solve(V.T @ V + to_device(np.diag(ridges), V), (measured.rows @ V).T).T,
+        solve_short_rows(measured.entries, V, ridges, short),
+        _solve_by_directions(measured.at_rows(others), V, ridges),
+    )
+    return take(xp.concat(parts), np.argsort(np.concatenate([whole, short, others])), axis=0)
+
+
+def _solve_by_directions(measured: Measurements, V: Matrix, ridges: FloatArray) -> Matrix:
+    """The same by a system of size r for each row."""
+    xp = array_namespace(V)
+    n, r = measured.entries.shape[0], V.shape[1]
     a, b, _ = pairs_of(r)
     known, gram_of_rows = take(V, measured.column_index, axis=0), V.T @ V
     common = xp.sum(column_products(known, a, b), axis=0)
-    trace = float(np.trace(to_numpy(gram_of_rows)))
-    floor = np.maximum(ridge, max(1e-14 * trace / r, np.finfo(float).tiny))  # a row not read stays zero
-    identity = to_device(floor * np.eye(r), V)
+    diagonal = to_device(np.diag(ridges), V)
     is_known = np.zeros(n, dtype=bool)
     is_known[measured.row_index] = True
     is_known = to_device(is_known, V)
     target = measured.entry_sums().of_values(V) + measured.columns @ known
     target = xp.where(is_known[:, None], scatter_rows(measured.rows @ V, measured.row_index, n), target)
     sums = measured.entry_sums().of_moments(column_products(V, a, b))
-    parts = []
+    parts = [xp.zeros((0, r), dtype=V.dtype, device=device(V))]
     for part in blocks(n, r * r):
         gram = (
-            xp.where(is_known[part][:, None, None], gram_of_rows[None, :, :], full(common + sums(part), r)) + identity
+            xp.where(is_known[part][:, None, None], gram_of_rows[None, :, :], full(common + sums(part), r)) + diagonal
         )
         parts.append(xp.linalg.solve(gram, target[part, :, None])[:, :, 0])
     return xp.concat(parts)
