@@ -296,6 +296,18 @@ def test_without_entries_a_prediction_does_not_outgrow_what_was_read():
     assert np.linalg.norm(dense(skeleton, seen)) < 10 * np.linalg.norm(M)
 
 
+def test_entries_see_the_digits_of_a_smooth_kernel():
+    """Its plain inverse is as good as the rows and columns are, if nothing is multiplied out between them."""
+    x, lines = np.linspace(0, 1, 1000), np.linspace(0, 999, 44).astype(int)
+    M = np.exp(-(((x[:, None] - x) / 0.1) ** 2))
+    i, j = np.random.default_rng(0).integers(1000, size=(2, 3000))
+    seen = curplus.Observation(
+        shape=M.shape, column_index=lines, columns=M[:, lines], row_index=lines, rows=M[lines], i=i, j=j, values=M[i, j]
+    )
+    assert ridge_skeleton(seen, 40, np.arange(3000)).is_exact
+    assert np.linalg.norm(M - curplus.approximate(seen).to_array()) < 1e-9 * np.linalg.norm(M)
+
+
 def test_smooth_kernels_keep_their_digits():
     """The inverse of an intersection of condition 1e11 is applied in factored form."""
     x, y = np.linspace(0, 1, 2000)[:, None], np.linspace(0, 1, 1500)

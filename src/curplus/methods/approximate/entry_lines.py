@@ -22,12 +22,8 @@ class EntryLines(NamedTuple):
     of_rows: FloatArray  # (k, d2 + 1), values of their columns in the sampled rows, and ones
 
     def combined(self, left: FloatArray, right: FloatArray) -> FloatArray:
-        """The matrix ``[C, 1] @ left @ right @ [R; 1]`` at the entries."""
-        (a, width), b, k = left.shape, right.shape[1], len(self.values)
-        if (width + k) * a * b < k * (a + b) * width:
-            values: FloatArray = np.vecdot(self.of_columns @ (left @ right), self.of_rows)
-        else:
-            values = np.vecdot(self.of_columns @ left, self.of_rows @ right.T)
+        """The matrix ``[C, 1] @ left @ right @ [R; 1]`` at the entries, each end first: that keeps the digits."""
+        values: FloatArray = np.vecdot(self.of_columns @ left, self.of_rows @ right.T)
         return values
 
     def squared_errors(self, left: FloatArray, right: FloatArray) -> FloatArray:
