@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..._arrays import array_namespace, blocks, device, take, to_device
+from ..._sets import NO_INDEX
 from ..._typing import FloatArray, IndexVector, Matrix
 from ...observation import Entries
 
@@ -22,9 +23,10 @@ MANY = 32  # directions, from which on the form matters
 
 def short_rows(entries: Entries, rank: int) -> IndexVector:
     """Rows with fewer entries than directions, if most rows are so and no position occurs twice; else none."""
+    if rank < MANY or entries.has_repeats:
+        return NO_INDEX
     short = np.flatnonzero(np.bincount(entries.i, minlength=entries.shape[0]) < rank)
-    is_worth_it = rank >= MANY and 2 * len(short) > entries.shape[0] and not entries.has_repeats
-    return short if is_worth_it else short[:0]
+    return short if 2 * len(short) > entries.shape[0] else NO_INDEX
 
 
 def solve_short_rows(entries: Entries, V: Matrix, ridge: FloatArray, rows: IndexVector) -> Matrix:
