@@ -58,10 +58,8 @@ def test_some_rows_are_solved_as_they_are_among_all(seen, rng):
 @pytest.mark.parametrize("n_rows", [0, 3])
 def test_rows_with_few_values_are_solved_by_their_values(rng, ridge, n_rows):
     plan = curplus.observation.uniform_plan((50, 60), n_columns=0, n_rows=n_rows, n_entries=600, rng=0)
-    i, j = (
-        np.append(plan.i, np.full(45, 49)),
-        np.append(plan.j, np.arange(45)),
-    )  # a row with more values than directions
+    long = np.full(45, 49)  # a row with more values than directions
+    i, j = np.append(plan.i, long), np.append(plan.j, np.arange(45))
     keep = np.unique(60 * i + j, return_index=True)[1]
     i, j = i[keep], j[keep]
     M, V = rng.standard_normal((50, 60)), rng.standard_normal((60, 40))
@@ -74,9 +72,10 @@ def test_rows_with_few_values_are_solved_by_their_values(rng, ridge, n_rows):
     W = np.zeros((50, 60))
     W[i, j] = seen.weights / seen.weights.mean()
     W[plan.row_index] = 1
-    for u, w, m in zip(solve_rows(measured, V, ridge), W, M, strict=True):
-        expected = np.linalg.solve(V.T @ (w[:, None] * V) + np.diag(np.broadcast_to(ridge, 40)), V.T @ (w * m))
-        np.testing.assert_allclose(u, expected, atol=1e-6 if np.min(ridge) < 1e-6 else 1e-10)
+    roots = np.diag(np.sqrt(np.broadcast_to(ridge, 40)))
+    for u, w, m in zip(solve_rows(measured, V, ridge), np.sqrt(W), M, strict=True):
+        expected, *_ = np.linalg.lstsq(np.vstack([w[:, None] * V, roots]), np.append(w * m, np.zeros(40)))
+        np.testing.assert_allclose(u, expected, atol=1e-9)
 
 
 def test_no_row_is_short_where_positions_occur_twice_or_directions_are_few(seen):

@@ -90,7 +90,7 @@ def split_budget(
     parts = dict(zip(kinds, parts_of_lines(*(lengths[name] for name in kinds)), strict=True))
     columns, rows = (share * parts.get(name, 0.0) for name in ("n_columns", "n_rows"))
     more = [part * max(times - ORDINARY, 0.0) for part, times in zip((columns, rows), unexplained, strict=True)]
-    moved = min(1.0, 1.0 / max(sum(more), 1e-300))  # what has no such rows or columns keeps half of its money
+    moved = 1 / max(sum(more), 1.0)  # what has no such rows or columns keeps half of its money
     columns, rows = columns + moved * more[0], rows + moved * more[1]
     unit = money / (columns + rows + 1 - share)
     return Split(unit * columns, unit * rows, unit * (1 - share), reason)
