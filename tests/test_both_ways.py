@@ -237,3 +237,19 @@ def test_it_can_be_made_again_and_certified():
     np.testing.assert_allclose(approx.provenance.method.fit(seen).to_array(), approx.to_array(), atol=1e-9)
     low, high = curplus.certify(approx, seen).interval
     assert low < np.linalg.norm(M - approx.to_array()) < high
+
+
+def test_rows_beside_entries_are_no_worse_than_all_values_taken_as_scattered():
+    """Both are tried with all that is not set aside, as the answer will be made."""
+    ratios = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        offsets = rng.standard_normal((240, 1)) + rng.standard_normal(200)
+        M = offsets + 0.4 * rng.standard_normal((240, 4)) @ rng.standard_normal((4, 200))
+        M += 0.3 * rng.standard_normal(M.shape)
+        seen = curplus.observe(M, n_columns=0, n_rows=40, n_entries=1000, rng=seed)
+        others = np.setdiff1d(np.arange(240), seen.row_index)
+        answers = (curplus.approximate(x).to_array()[others] for x in (seen, as_scattered(seen)))
+        error, scattered = (np.linalg.norm(M[others] - answer) for answer in answers)
+        ratios.append(error / scattered)
+    assert np.mean(ratios) < 1.03

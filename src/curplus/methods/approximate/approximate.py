@@ -212,7 +212,8 @@ class CrossApproximation:
         lines = by_lines._fit(part, "free", rng)
         if (is_cross or len(aside)) and is_met(lines, judges):
             return None
-        values = self._fit(as_scattered(part), "free", rng)
+        scattered = as_scattered(part)
+        values = self._way_of(scattered)(scattered, "free", rng)  # as the answer will be made
         share = best_share(lines, values, judges, self.rank) if len(aside) else share
         way = lines.provenance.method.way._replace(scattered=values.provenance.method.way, share=share)
         answer = blended_answer(lines, values, way, part, self.rank)
