@@ -4,7 +4,7 @@ Run: python benchmarks/certificate.py [--draws 200] [--data DIR] [--evidence ent
          [--csv docs/_static/certificates.csv]
 
 Four benign matrices, one of them also with half of it read, four whose errors have long tails, and six whose errors
-sit in few places, which some hundred entries often miss; four matrices of counts, observed with and without rows and
+sit in few places, which some hundred entries often miss; four matrices of counts, two of them also without rows and
 columns, and a genetic-interaction map of which a tenth is acquired (where the data sets are at hand). Each is observed
 anew in every draw, and four kinds of evidence judge the answer:
 
@@ -98,7 +98,8 @@ def counts_and_screens(folder: str | None) -> Iterator[Case]:
         rates = np.exp(0.4 * rng.standard_normal((300, 2)) @ rng.standard_normal((2, 240)))
         M = rng.poisson(rates).astype(float)
         yield Case(f"counts {seed}", M, 4, 14, 14, 12_000, only_entries=seed > 8)
-        yield Case(f"counts {seed}, entries alone", M, 4, 0, 0, 12_000, only_entries=True)
+        if seed < 9:
+            yield Case(f"counts {seed}, entries alone", M, 4, 0, 0, 12_000, only_entries=True)
     screen = pathlib.Path(folder or "", "norman_gi.npz")
     if screen.is_file():
         yield Case("genetic interactions", np.load(screen)["replicate1"].astype(float), None, 6, 6, 2880, True, True)

@@ -1,10 +1,12 @@
 """Rows, columns and entries of panels: errors on values that were not read, beside zero and the additive model.
 
-Run: python benchmarks/panels.py --data DIR [--seeds 3] [--only NAME ...], with the folder that has the data sets.
+Run: python benchmarks/panels.py --data DIR [--seeds 3] [--only NAME ...] [--kind both], with the folder that has the
+     data sets
 
-A share of the matrix is read: half of it, or nine tenths, as rows and columns, as many of each, the rest as entries,
-all drawn uniformly. The additive model (a constant with shrunken offsets of rows and columns) has the same values.
-Rows and columns of GDSC have gaps: what was never measured is neither known nor judged.
+A share of the matrix is read: half of it, or nine tenths, as rows and columns, as many of each (``--kind both``), or as
+rows alone, or columns alone; the rest as entries; all drawn uniformly. The additive model (a constant with shrunken
+offsets of rows and columns) has the same values. Rows and columns of GDSC have gaps: what was never measured is neither
+known nor judged.
 """
 
 from collections.abc import Iterator
@@ -36,11 +38,13 @@ def cases(folder: str) -> Iterator[tuple[str, np.ndarray]]:
     yield "constant", np.full((400, 300), 3.0)
 
 
-def measure(M: np.ndarray, share: float, lines: float, seed: int) -> list[float]:
+def measure(M: np.ndarray, share: float, lines: float, kind: str, seed: int) -> list[float]:
     n, m = M.shape
-    d = max(1, round(share * n * m * lines / (n + m)))
+    values = {"columns": n * (kind != "rows"), "rows": m * (kind != "columns")}
+    d = max(1, round(share * n * m * lines / sum(values.values())))
+    d1, d2 = (d if values[name] else 0 for name in ("columns", "rows"))
     size = int(share * n * m * (1 - lines))
-    seen = curplus.observe(M, n_columns=d, n_rows=d, n_entries=size, gaps=True, rng=seed)
+    seen = curplus.observe(M, n_columns=d1, n_rows=d2, n_entries=size, gaps=True, rng=seed)
     read = np.zeros(M.shape, dtype=bool)
     read[seen.row_index], read[:, seen.column_index], read[seen.i, seen.j] = True, True, True
     i, j = np.nonzero(read & np.isfinite(M))
@@ -51,14 +55,16 @@ def measure(M: np.ndarray, share: float, lines: float, seed: int) -> list[float]
 
 
 if __name__ == "__main__":
-    options = data_parser(__doc__).parse_args()
+    parser = data_parser(__doc__)
+    parser.add_argument("--kind", choices=("both", "rows", "columns"), default="both")
+    options = parser.parse_args()
     print(
         "data,share read,in rows and columns,zero,additive,rank None,rank 2,rank 5,rank 10,rank 20,worst against zero"
     )
     for name, M in cases(options.data):
         for share in SHARES.get(name, USUAL_SHARES) if name.startswith(tuple(options.only)) else ():
             for lines in LINES:
-                found = np.array([measure(M, share, lines, seed) for seed in range(options.seeds)])
+                found = np.array([measure(M, share, lines, options.kind, seed) for seed in range(options.seeds)])
                 worst = np.max(found[:, 2:] / found[:, :1])
                 shown = ",".join(f"{x:.4g}" for x in found.mean(axis=0))
                 print(f"{name},{share:g},{lines:g},{shown},{worst:.3f}", flush=True)
