@@ -100,7 +100,7 @@ def test_a_refit_keeps_the_choices_that_were_made():
     [
         ((0, 0, 4000), ["model", "n_thresholds"]),
         ((5, 5, 4000), ["guess", "exponent", "offsets", "core", "bare", "step"]),
-        ((8, 0, 3000), ["model", "step", "scattered", "share"]),
+        ((8, 0, 2500), ["model", "step", "scattered", "share"]),
     ],
 )
 def test_a_refit_chooses_nothing_again_and_fits_everything_again(counts, kept):

@@ -213,7 +213,8 @@ class CrossApproximation:
         if (is_cross or len(aside)) and is_met(lines, judges):
             return None
         scattered = as_scattered(part)
-        values = self._way_of(scattered)(scattered, "free", rng)  # as the answer will be made
+        fit = self._fit if is_cross else self._way_of(scattered)  # the latter is how the answer will be made
+        values = fit(scattered, "free", rng)
         share = best_share(lines, values, judges, self.rank) if len(aside) else share
         way = lines.provenance.method.way._replace(scattered=values.provenance.method.way, share=share)
         answer = blended_answer(lines, values, way, part, self.rank)
