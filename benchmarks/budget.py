@@ -21,7 +21,7 @@ from common import versions  # isort: skip
 import numpy as np
 
 import curplus
-from curplus.methods.approximate.offsets import additive_model
+from curplus.evaluation.additive import additive_model
 from curplus.observation import Entries
 from curplus.observation.plan import counts_for_budget
 

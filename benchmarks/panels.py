@@ -17,7 +17,7 @@ from common import data_parser  # isort: skip
 import numpy as np
 
 import curplus
-from curplus.methods.approximate.offsets import additive_model
+from curplus.evaluation.additive import additive_model
 from curplus.observation import Entries
 
 TABLES = {"gdsc_log2ic50": "X", "oboe": "error", "norman_gi": "replicate1", "planetlab_rtt": "median"}

@@ -18,7 +18,7 @@ from cmfrec import CMF
 from values import Case, cases
 
 import curplus
-from curplus.methods.approximate.offsets import additive_model
+from curplus.evaluation.additive import additive_model
 from curplus.observation import Entries
 
 WANTED = {"movielens_100k": (0.8,), "jester5k": (0.9,), "gdsc_log2ic50": (0.1, 0.5), "oboe": (0.1,)}

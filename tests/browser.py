@@ -73,9 +73,10 @@ class Browser:
         message, self._rest = self._rest.split(b"\0", 1)
         return json.loads(message)
 
-    def open(self, path, *, width=1280, height=900):
-        """Show a file, as wide as a screen or a phone, until all of it is loaded."""
+    def open(self, path, *, width=1280, height=900, theme="light"):
+        """Show a file, as wide as a screen or a phone, in a light or dark theme, until all of it is loaded."""
         self.events.clear()
+        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": theme}])
         is_phone = width < 600
         self.call(
             "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=is_phone

@@ -72,3 +72,14 @@ def observations(draw, **more):
     """Observations of low-rank matrices, with nothing or everything seen and all between."""
     matrix = draw(low_rank_matrices())
     return observed(matrix, draw(plans(matrix.shape)), **more)
+
+
+def drawn_by_value(seed, shape=(60, 40), n_draws=1500):
+    """A noisy matrix of rank 2, and independent draws of its entries: large values are likelier."""
+    rng = np.random.default_rng([7, seed])
+    n, m = shape
+    M = 1 + rng.standard_normal((n, 2)) @ rng.standard_normal((2, m)) + 0.4 * rng.standard_normal(shape)
+    chances = (0.3 + M**2) / np.sum(0.3 + M**2)
+    flat = rng.choice(n * m, n_draws, p=chances.ravel())
+    i, j = np.divmod(flat, m)
+    return M, Observation(shape=shape, i=i, j=j, values=M[i, j], probabilities=chances[i, j])

@@ -11,13 +11,17 @@ import select
 import signal
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pytest
 
+import curplus
 from curplus import Study
-from curplus.exceptions import StudyError
+from curplus.exceptions import DiskFullError, InvalidArgumentError, StudyError
+from curplus.study.schema import insert
 
 N_ROWS, N_COLUMNS = 300, 200
 
@@ -26,10 +30,16 @@ def value_of(cell):
     return 1.0 + cell / 1e6
 
 
-def table(k, size=7):
+def table(k, size=7, **more):
     """The k-th table: cells that no other table has."""
     cells = np.arange(k * size, (k + 1) * size)
-    return pd.DataFrame({"row": cells // N_COLUMNS, "column": cells % N_COLUMNS, "value": value_of(cells)})
+    return pd.DataFrame({"row": cells // N_COLUMNS, "column": cells % N_COLUMNS, "value": value_of(cells), **more})
+
+
+def make_asked(path):
+    """A study whose first list has every cell."""
+    with Study.create(path, rows=N_ROWS, columns=N_COLUMNS) as study:
+        assert len(study.ask(N_ROWS * N_COLUMNS)) == N_ROWS * N_COLUMNS
 
 
 def forked(work):
@@ -72,13 +82,13 @@ def check_whole(path):
 
 def kill_tell(path, n_kills):
     """Kill somebody who tells table after table. What was acknowledged is there; the last table is told again."""
-    Study.create(path, rows=N_ROWS, columns=N_COLUMNS).close()
+    make_asked(path)
     acknowledged = 0
 
     def work(write):
         study = Study.open(path)
         for k in range(acknowledged, N_ROWS * N_COLUMNS // 7):
-            study.tell(table(k))
+            study.tell(table(k, list=1))
             write(b".")
 
     for _ in range(n_kills):
@@ -88,9 +98,40 @@ def kill_tell(path, n_kills):
         assert len(cells) // 7 in (acknowledged, acknowledged + 1)
         assert cells == list(range(len(cells)))
     with Study.open(path) as study:
-        study.tell(table(acknowledged))  # it may have been kept: then it is recognised
-        study.tell(table(acknowledged + 1))
+        study.tell(table(acknowledged, list=1))  # it may have been kept: then it is recognised
+        study.tell(table(acknowledged + 1, list=1))
     assert check_whole(path) == list(range(7 * (acknowledged + 2)))
+
+
+def kill_writers(path, n_kills):
+    """Eight people tell at once, and are killed one after the other: what was acknowledged is there, and once."""
+    make_asked(path)
+    size = N_ROWS * N_COLUMNS // 7 // 8
+    done = [0] * 8
+
+    def work_of(number):
+        def work(write):
+            study = Study.open(path)
+            for k in range(done[number], size):
+                study.tell(table(number * size + k, list=1))  # the first one may be there already
+                write(b".")
+
+        return work
+
+    writers = [forked(work_of(number)) for number in range(8)]
+    for kill in range(n_kills):
+        number = kill % 8
+        done[number] += len(kill_after(*writers[number], random.uniform(0, 0.05)))
+        writers[number] = forked(work_of(number))
+    for number, writer in enumerate(writers):
+        done[number] += len(kill_after(*writer, 0))
+    cells = set(check_whole(path))
+    for number, count in enumerate(done):
+        first = 7 * number * size
+        assert cells >= set(range(first, first + 7 * count))
+    with Study.open(path) as study:
+        assert study.status().n_pending == N_ROWS * N_COLUMNS - len(cells)
+        assert study.status().spent == len(cells)
 
 
 def kill_run(path, n_kills):
@@ -172,6 +213,27 @@ def many_asks(path, n_asks):
         assert study.status().n_pending == sum(map(len, lists))
 
 
+def asks_within_budget(path, budget):
+    """32 processes ask at the same moment for more than there is: the budget is kept, and all of it is used."""
+    Study.create(path, rows=N_ROWS, columns=N_COLUMNS, budget=budget).close()
+    ready, start = os.pipe()
+
+    def work(write):
+        os.close(start)
+        study = Study.open(path)
+        os.read(ready, 1)  # all start when the other end is closed
+        with suppress(InvalidArgumentError):
+            study.ask(budget // 8)
+
+    workers = [forked(work) for _ in range(32)]
+    time.sleep(0.2)
+    os.close(start)
+    assert all(os.waitpid(process, 0)[1] == 0 for process, _ in workers)
+    with Study.open(path) as study:
+        status = study.status()
+        assert (status.n_lists, status.n_pending, status.left) == (8, budget, 0)
+
+
 def kill_writer(path, n_kills):
     """A writer that is killed in the middle of writing leaves no lock and no trace."""
     with Study.create(path, rows=N_ROWS, columns=N_COLUMNS) as study:
@@ -180,12 +242,7 @@ def kill_writer(path, n_kills):
     def work(write):
         storage = Study.open(path)._storage
         with storage._write() as (db, now):
-            row = (now, "x", "x", "x", 1, 0, 0)
-            db.execute(
-                "INSERT INTO tells (told_at, told_by, source, digest, n_values, n_failed, n_unasked) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?)",
-                row,
-            )
+            insert(db, "tells", [(None, now, "x", "x", 0, "", 1, 0, 0, 1.0)])
             write(b".")
             time.sleep(60)
 
@@ -209,8 +266,17 @@ def full_disk(path, _):
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
         try:
             study.tell(table(1, size=20_000))
-        except StudyError as error:
+        except DiskFullError as error:
             write(str(error).encode())
+        for write_anything in (
+            study.export,
+            curplus.Observation(shape=(9, 9), rows=np.ones((9, 9)), row_index=range(9)).save,
+        ):
+            limit = 50  # bytes
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+            with pytest.raises(DiskFullError, match="there is no room"):
+                write_anything(Path(path).with_name("other"))
+            assert not list(Path(path).parent.glob("*other*"))
 
     process, reading = forked(work)
     assert os.waitpid(process, 0)[1] == 0
@@ -249,6 +315,31 @@ def read_only(path, _):
     message = os.read(reading, 10_000).decode()
     assert "is read-only" in message, message
     assert check_whole(path) == list(range(7))
+
+
+def reader_of_others(path, n_values):
+    """Somebody who may only read sees all that the owner writes, or a clear refusal: nothing old, nothing in part."""
+    with Study.create(path, rows=1001, columns=400) as study:
+        study.tell(table(0, n_values))
+    Path(path).chmod(0o644)
+
+    def work(write):
+        os.setuid(65534)
+        study = Study.open(path)
+        for _ in range(2):
+            counts = [study.status().n_values, len(study.records()), study.observation().n_entries]
+            write(f"{counts}\n".encode())
+            told = Path(path).with_name("told")
+            while not told.exists():
+                time.sleep(0.01)
+
+    process, reading = forked(work)
+    assert os.read(reading, 1000).decode() == f"{[n_values] * 3}\n"
+    with Study.open(path) as study:
+        study.tell(pd.DataFrame({"row": 1000, "column": range(350), "value": 1.0}))
+    Path(path).with_name("told").touch()
+    assert os.waitpid(process, 0)[1] == 0
+    assert os.read(reading, 1000).decode() == f"{[n_values + 350] * 3}\n"
 
 
 if __name__ == "__main__":

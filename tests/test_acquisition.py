@@ -481,9 +481,8 @@ def test_weights_may_stay_if_no_entry_is_added():
 
 
 def test_a_matrix_with_too_many_entries_to_number_is_refused():
-    source = curplus.CallableSource(lambda i, j: 0.0 * i, shape=(2**32, 2**32))
-    with pytest.raises(InvalidArgumentError, match=r"more than 2\*\*63 entries"):
-        acquire(source, n_columns=0, n_rows=0, n_entries=0)
+    with pytest.raises(InvalidArgumentError, match=r"more than 2\*\*63 - 1 cells"):
+        curplus.CallableSource(lambda i, j: 0.0 * i, shape=(2**32, 2**32))
 
 
 def test_a_value_that_is_not_finite_stops_the_reading(full_rank):

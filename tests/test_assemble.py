@@ -1,47 +1,83 @@
-import importlib
+"""What was read and what was predicted, put together: beside the dense matrix."""
+
+import dataclasses
 
 import numpy as np
 import pytest
 
 import curplus
-from curplus.methods.approximate.assemble import assemble, leading_part, with_lines
-from curplus.methods.approximate.cross import cross_of
+from curplus.methods.approximate.assemble import _RightFactor, leading_part, put_back
 from curplus.methods.approximate.prediction import Prediction
+from curplus.observation import Cells
 
 
-@pytest.mark.parametrize(("d1", "d2"), [(5, 7), (7, 5), (5, 0), (20, 30), (1, 1)])
+def leading(dense, rank):
+    U, s, Vt = np.linalg.svd(dense, full_matrices=False)
+    return (U[:, :rank] * s[:rank]) @ Vt[:rank]
+
+
+def with_lines(dense, cells):
+    """The dense matrix with rows and columns as they were read, as far as they are known."""
+    table = cells.without(entries=np.ones(len(cells.entries), dtype=bool)).block(np.arange(cells.shape[0]))
+    return np.where(np.isnan(table), dense, table)
+
+
+def check_orthonormal(answer, atol=1e-12):
+    for basis in (answer.left, answer.right):
+        np.testing.assert_allclose(basis.vectors.T @ basis.vectors, np.eye(basis.rank), atol=atol)
+
+
+@pytest.mark.parametrize("counts", [(5, 7), (7, 5), (5, 0), (0, 5), (1, 1)])
 @pytest.mark.parametrize("rank", [1, 3, 50, None])
-@pytest.mark.parametrize("extra", [0, 2])
-@pytest.mark.parametrize("known", [False, True])
-def test_is_the_leading_part_of_the_completed_matrix(rng, d1, d2, rank, extra, known):
-    M, mixing, coefficients = (rng.standard_normal(x) for x in ((30, 20), (d1 + extra, 4), (4, d2 + 2)))
-    seen = curplus.observe(M, n_columns=d1, n_rows=d2, n_entries=0, rng=0)
-    features = np.hstack([seen.columns, rng.standard_normal((30, extra))])
-    right = np.hstack([seen.rows.T, rng.standard_normal((20, 2))])
-    whole = features @ mixing @ coefficients @ right.T
-    whole[:, seen.column_index] = M[:, seen.column_index]
-    whole[seen.row_index] = M[seen.row_index]
-    U, s, Vt = np.linalg.svd(whole, full_matrices=False)
-    cross = cross_of(seen) if known and d2 else None
-    approx = assemble(seen, Prediction(features, mixing, coefficients, right), rank, cross)
-    assert np.allclose(approx.to_array(), (U[:, :rank] * s[:rank]) @ Vt[:rank], atol=1e-10)
-    for basis in (approx.left, approx.right):
-        assert np.allclose(basis.vectors.T @ basis.vectors, np.eye(basis.rank), atol=1e-12)
+@pytest.mark.parametrize("of_samples", [False, True])
+def test_it_is_the_leading_part_of_the_completed_matrix(rng, counts, rank, of_samples):
+    (d1, d2), M = counts, rng.standard_normal((30, 20))
+    cells = Cells.of(curplus.observe(M, n_columns=d1, n_rows=d2, n_entries=0, rng=0))
+    left, right = rng.standard_normal((30, 2)), rng.standard_normal((20, 2))
+    prediction = Prediction(
+        np.hstack([cells.columns, left]), rng.standard_normal((d1 + 2, 4)), rng.standard_normal((4, d2 + 2)),
+        np.hstack([cells.rows.T, right]), is_of_samples=True,
+    )  # fmt: skip
+    prediction = prediction if of_samples else Prediction.of(*prediction.factors)
+    answer = put_back(cells, prediction, rank)
+    np.testing.assert_allclose(answer.to_array(), leading(with_lines(prediction.to_array(), cells), rank), atol=1e-9)
+    check_orthonormal(answer)
+
+
+@pytest.mark.parametrize("rank", [2, None])
+@pytest.mark.parametrize("counts", [(4, 5), (4, 0), (0, 5)])
+def test_gaps_and_hidden_cells_are_filled_by_the_prediction(rng, counts, rank):
+    M = np.where(rng.random((30, 20)) < 0.2, np.nan, rng.standard_normal((30, 20)))
+    seen = curplus.observe(M, n_columns=counts[0], n_rows=counts[1], n_entries=0, gaps=True, rng=0)
+    cells = Cells.of(seen).without(hidden=np.arange(0, 600, 7))
+    prediction = Prediction.of(rng.standard_normal((30, 3)), rng.standard_normal((20, 3)))
+    dense = with_lines(prediction.to_array(), cells)
+    np.testing.assert_allclose(put_back(cells, prediction, rank).to_array(), leading(dense, rank), atol=1e-9)
+    no_gaps = dataclasses.replace(cells, rows=np.nan_to_num(cells.rows), columns=np.nan_to_num(cells.columns))
+    dense = with_lines(prediction.to_array(), dataclasses.replace(no_gaps, has_gaps=False))
+    answer = put_back(dataclasses.replace(no_gaps, has_gaps=False), prediction, rank)
+    np.testing.assert_allclose(answer.to_array(), leading(dense, rank), atol=1e-9)
+
+
+def test_without_rows_and_columns_and_of_a_table_it_is_the_prediction_alone(rng):
+    prediction = Prediction.of(rng.standard_normal((30, 3)), rng.standard_normal((20, 3)))
+    table = np.where(rng.random((30, 20)) < 0.2, np.nan, 1.0)
+    for seen in (
+        curplus.observe(np.ones((30, 20)), n_columns=0, n_rows=0, n_entries=50, rng=0),
+        curplus.Observation.from_table(table),
+    ):
+        np.testing.assert_allclose(put_back(Cells.of(seen), prediction).to_array(), prediction.to_array(), atol=1e-12)
 
 
 def test_nothing_as_wide_as_rows_and_columns_together_is_formed(full_rank, monkeypatch):
+    """If the prediction is made of them, inner products are enough."""
     M = full_rank((1500, 1000), rank=3, noise=0.5)
-    seen = curplus.observe(M, n_columns=12, n_rows=15, n_entries=400, rng=0)
-    expected = curplus.approximate(seen, 3).to_array()
-    monkeypatch.setattr(importlib.import_module("curplus.methods.approximate.assemble")._RightFactor, "formed", None)
-    np.testing.assert_array_equal(curplus.approximate(seen, 3).to_array(), expected)
-
-
-def test_leading_part_of_a_product(rng):
-    left, right = rng.standard_normal((30, 6)), rng.standard_normal((20, 6))
-    U, s, Vt = np.linalg.svd(left @ right.T)
-    assert np.allclose(leading_part(left, right, 2).to_array(), (U[:, :2] * s[:2]) @ Vt[:2], atol=1e-12)
-    assert np.allclose(leading_part(left, right, 9).to_array(), left @ right.T, atol=1e-12)
+    cells = Cells.of(curplus.observe(M, n_columns=12, n_rows=15, n_entries=0, rng=0))
+    inverse = np.linalg.pinv(cells.columns[cells.row_index], rcond=0.1)
+    prediction = Prediction(cells.columns, inverse, np.eye(15), cells.rows.T, is_of_samples=True)
+    expected = put_back(cells, prediction, 3).to_array()
+    monkeypatch.setattr(_RightFactor, "formed", None)
+    np.testing.assert_array_equal(put_back(cells, prediction, 3).to_array(), expected)
 
 
 @pytest.mark.parametrize("condition", [1e2, 1e5, 1e9])
@@ -50,24 +86,18 @@ def test_bases_are_orthonormal_at_any_condition_of_the_columns(rng, condition):
     sizes = np.logspace(0, -np.log10(condition), 12)
     M = (rng.standard_normal((300, 12)) * sizes) @ np.linalg.qr(rng.standard_normal((200, 12))).Q.T
     M += 1e-3 / condition * rng.standard_normal((300, 200))
-    seen = curplus.observe(M, n_columns=12, n_rows=15, n_entries=0, rng=0)
-    inverse = np.linalg.pinv(M[np.ix_(seen.row_index, seen.column_index)])
-    prediction = Prediction(seen.columns, inverse, np.eye(seen.n_rows), seen.rows.T)
-    plain, quick = assemble(seen, prediction), assemble(seen, prediction, cross=cross_of(seen))
-    assert np.allclose(quick.to_array(), plain.to_array(), rtol=0, atol=1e-10 * np.linalg.norm(M))
-    for basis in (quick.left, quick.right):
-        assert np.allclose(basis.vectors.T @ basis.vectors, np.eye(basis.rank), atol=1e-13)
+    cells = Cells.of(curplus.observe(M, n_columns=12, n_rows=15, n_entries=0, rng=0))
+    inverse = np.linalg.pinv(cells.columns[cells.row_index])
+    prediction = Prediction(cells.columns, inverse, np.eye(15), cells.rows.T, is_of_samples=True)
+    answer = put_back(cells, prediction)
+    dense = with_lines(prediction.to_array(), cells)
+    np.testing.assert_allclose(answer.to_array(), dense, rtol=0, atol=(1e-10 + 1e-15 * condition) * np.linalg.norm(M))
+    check_orthonormal(answer, 1e-13)
 
 
-@pytest.mark.parametrize("rank", [None, 2, 6])
-@pytest.mark.parametrize("counts", [(4, 5), (4, 0), (0, 5)])
-def test_rows_and_columns_put_back_are_those_of_the_dense_matrix(full_rank, counts, rank):
-    M = full_rank((30, 20), rank=3, noise=0.5)
-    seen = curplus.observe(M, n_columns=counts[0], n_rows=counts[1], n_entries=0, rng=0)
-    answer = curplus.cur_full(M, curplus.observe(M, n_columns=6, n_rows=6, n_entries=0, rng=1), 4)
-    dense = answer.to_array()
-    dense[seen.row_index] = M[seen.row_index]
-    dense[:, seen.column_index] = M[:, seen.column_index]
-    U, s, Vt = np.linalg.svd(dense)
-    best = (U[:, :rank] * s[:rank]) @ Vt[:rank] if rank else dense
-    np.testing.assert_allclose(with_lines(answer, seen, rank).to_array(), best, atol=1e-10)
+def test_the_leading_part_of_a_product(rng):
+    left, right = rng.standard_normal((30, 6)), rng.standard_normal((20, 6))
+    for rank in (2, 9, None):
+        np.testing.assert_allclose(
+            leading_part(left, right, rank).to_array(), leading(left @ right.T, rank), atol=1e-12
+        )

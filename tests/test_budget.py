@@ -42,7 +42,7 @@ def test_a_share_is_never_exceeded_and_nearly_used_up(share, strategy, seed):
     seen = acquire(source, budget=share, strategy=strategy, rng=seed)
     assert source.asked.max() <= 1
     assert source.asked.sum() == seen.n_values_read
-    assert 0.9 * share * M.size - 60 <= seen.n_values_read <= share * M.size
+    assert 0.9 * share * M.size - 60 <= seen.n_values_read <= share * M.size + 1e-9
 
 
 def test_a_number_of_values_is_the_share_that_it_is():
@@ -154,7 +154,7 @@ def test_heavy_rows_and_columns_do_not_make_it_spend_more(share, seed, rows, col
     source = CountingFunction(M)
     seen = acquire(source, budget=share, rng=seed)
     assert source.asked.max() <= 1
-    assert 0.9 * share * M.size - 80 <= seen.n_values_read <= share * M.size
+    assert 0.9 * share * M.size - 80 <= seen.n_values_read <= share * M.size + 1e-9
 
 
 def test_more_for_a_kind_is_less_for_the_others():

@@ -117,7 +117,7 @@ def test_approximates_a_file_without_any_option(call, matrix_file, tmp_path, end
     path, M = matrix_file(ending)
     done = call("approximate", path)
     assert done.status == 0, done.complaint
-    assert "3, the sampled columns have no more independent directions" in done.shown
+    assert "3, every value is known" in done.shown
     call("approximate", path, "--out", tmp_path / "result.npz")
     assert np.allclose(curplus.load(tmp_path / "result.npz").to_array(), M, atol=1e-10)
 
@@ -265,6 +265,22 @@ def test_the_width_of_the_terminal_is_looked_up_when_it_is_printed(call, matrix_
         assert max(map(len, printed)) <= width
 
 
+@pytest.fixture
+def wide_table(tmp_path, low_rank, rng):
+    """A table of 400 columns with gaps."""
+    table = pd.DataFrame(low_rank((40, 400), 2)).add_prefix("gene ")
+    table.mask(rng.random(table.shape) < 0.1).to_csv(tmp_path / "wide.csv", index=False)
+    return tmp_path / "wide.csv"
+
+
+@pytest.mark.parametrize("verb", ["complete", "certify", "approximate", "acquire", "info"])
+def test_nothing_is_wider_than_the_terminal(call, wide_table, verb):
+    done = call(verb, wide_table, width=60)
+    assert done.status == 0
+    words = (line for text in (done.shown, done.complaint) for line in text.splitlines() if str(wide_table) not in line)
+    assert max(map(len, words)) <= 60
+
+
 # What cannot work
 
 
@@ -273,10 +289,10 @@ def test_the_width_of_the_terminal_is_looked_up_when_it_is_printed(call, matrix_
     [
         ("missing.npy", None, "there is no file"),
         ("missing", None, "is not the path of a file"),
-        ("matrix.xlsx", b"", "its ending is not one of .npy, .npz, .csv, .tsv"),
-        ("broken.npy", b"nonsense", "cannot be read as a .npy matrix"),
-        ("broken.npz", b"nonsense", "cannot be read as a .npz matrix"),
-        ("empty.csv", b"", "cannot be read as a .csv matrix"),
+        ("matrix.docx", b"", "its ending is not one of .npy, .npz, .csv, .tsv"),
+        ("broken.npy", b"nonsense", "cannot be read as a .npy file"),
+        ("broken.npz", b"nonsense", "cannot be read as a .npz file"),
+        ("empty.csv", b"", "cannot be read as a .csv file"),
         ("text.csv", b"a,b\n1,2\n3,x\n", "'x' in line 3, column 'b' is not a number."),
     ],
 )
@@ -315,10 +331,10 @@ def test_a_bad_file_is_one_line_of_error(fails, tmp_path, verb, name, content, m
             "nowhere: No such folder; make it before saving to it.",
         ),
         (("approximate", "--out", "."), "--out=. does not say what to write: its ending is not one of .npz, .csv,"),
-        (("approximate", "--out", "answer.xlsx"), "--out=answer.xlsx does not say what to write"),
+        (("approximate", "--out", "answer.docx"), "--out=answer.docx does not say what to write"),
         (("approximate", "--out", "folder.csv"), "folder.csv is a folder, and a result can only be saved to a regular"),
-        (("complete", "--out", "answer"), "its ending is not one of .csv, .tsv, .parquet, .npy, .npz."),
-        (("acquire", "--out", "answer.npy"), "its ending is not one of .npz, .csv, .tsv, .parquet."),
+        (("complete", "--out", "answer"), "its ending is not one of .csv, .tsv, .parquet, .xlsx, .npy, .npz."),
+        (("acquire", "--out", "answer.npy"), "its ending is not one of .npz, .csv, .tsv, .parquet, .xlsx."),
         (("acquire", "--strategy", "magic"), "strategy='magic' is unknown. Use one of auto, uniform"),
         (("acquire", "--entry-strategy", "magic"), "'magic' is unknown. Use one of uniform, product_leverage"),
         (("approximate", "--method", "cur-plus"), "--method=cur-plus needs a rank. Give --rank."),

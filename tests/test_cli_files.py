@@ -94,8 +94,8 @@ def test_every_verb_prints_one_json_object_with_the_same_first_facts(matrix, tab
         assert found["shape"] == [300, 200]
         assert found["rank"] == 3
         error = np.linalg.norm(M - curplus.load(answer).to_array())
-        assert found["interval"][0] <= error <= found["interval"][1]
-        assert found["error"] == pytest.approx(error, rel=0.3)
+        assert found["interval"][0] < found["error"] < found["interval"][1]
+        assert found["error"] == pytest.approx(error, rel=0.1)
         assert found["read"]["entries"] == 6000
     assert acquired["out"] == str(seen)
     assert commands["info of an answer"]["rank"] == 3
@@ -223,7 +223,7 @@ def test_bytes_and_memory_of_a_chunked_file_are_told_and_limited(tmp_path, low_r
 # Writing
 
 
-@pytest.mark.parametrize("ending", [".csv", ".tsv", ".parquet", ".npy", ".npz"])
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".parquet", ".xlsx", ".npy", ".npz"])
 def test_a_filled_table_has_its_names_and_measured_values(table, tmp_path, ending):
     path, frame = table
     out = tmp_path / f"filled{ending}"
@@ -232,7 +232,7 @@ def test_a_filled_table_has_its_names_and_measured_values(table, tmp_path, endin
     assert list(found["column_errors"]) == list(frame.columns)
     source = curplus.open_source(out)
     filled, known = source.rows(np.arange(60)), frame.notna().to_numpy()
-    np.testing.assert_array_equal(filled[known], frame.to_numpy()[known])
+    np.testing.assert_allclose(filled[known], frame.to_numpy()[known], rtol=1e-14 if ending == ".xlsx" else 0)
     assert np.isfinite(filled).all()
     if ending == ".parquet":
         assert source.row_names.tolist() == list(frame.index)
@@ -242,8 +242,8 @@ def test_a_filled_table_has_its_names_and_measured_values(table, tmp_path, endin
 def test_text_that_a_spreadsheet_would_compute_gets_an_apostrophe(table, tmp_path):
     run("complete", table[0], "--out", tmp_path / "filled.csv")
     first, second = (tmp_path / "filled.csv").read_text().splitlines()[:2]
-    assert first == ",rate [/s],height [cm],'=1+1,'@x,[bold],größe,\"a,b\",-5"
-    assert second.startswith("'+row0,")
+    assert first == ";rate [/s];height [cm];'=1+1;'@x;[bold];größe;a,b;-5"
+    assert second.startswith("'+row0;")
 
 
 def test_a_column_without_any_value_stays_empty_and_is_named(tmp_path):

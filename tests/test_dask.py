@@ -32,11 +32,11 @@ CHUNKS = {
     "uneven blocks": ((1, 0, 250, 149), (200, 7, 23)),
     "few rows a block": (7, 230),
 }
-METHODS = {
+METHODS = {  # of the models, the skeleton alone needs no list of all cells
     "cur_plus": lambda seen: curplus.cur_plus(seen, 5, holdout=0.1),
-    "approximate": lambda seen: curplus.approximate(seen, 5),
-    "approximate without a rank": curplus.approximate,
-    "approximate as C U R": lambda seen: curplus.approximate(seen, 5, form="cur"),
+    "approximate": lambda seen: curplus.approximate(seen, 5, models="skeleton"),
+    "approximate without a rank": lambda seen: curplus.approximate(seen, models="skeleton"),
+    "approximate as C U R": lambda seen: curplus.approximate(seen, 5, models="skeleton", form="cur"),
 }
 
 
@@ -208,9 +208,14 @@ def test_acquire_reads_the_same_by_rounds_of_passes(matrix):
     assert seen.columns.numblocks[1] == 1
 
 
-def test_refinement_is_left_out_and_the_report_says_so(matrix):
-    approx = curplus.approximate(observed(dask_source(matrix), COUNTS | {"n_entries": 5000}), 4)
-    assert "refinement: not tried: rows and columns are Dask arrays" in str(approx.report)
+def test_only_models_of_rows_and_columns_are_blended_and_entries_judge_the_blend(matrix):
+    seen = observed(dask_source(matrix), COUNTS | {"n_entries": 5000})
+    approx = curplus.approximate(seen, 4)
+    assert {model.name for model in approx.provenance.method.models} <= {"skeleton", "interpolation"}
+    assert approx.report.blend.startswith("100%")
+    np.testing.assert_array_equal(approx.held_out, np.flatnonzero(seen.outside))
+    error = curplus.certify(approx, seen).cell_error
+    assert approx.report.left_out_error == pytest.approx(error, rel=0.05)
 
 
 @pytest.mark.parametrize("counts", [{"n_rows": 0}, {"n_columns": 0}, {"n_rows": 0, "n_columns": 0}])
@@ -339,13 +344,15 @@ def test_on_processes_of_which_one_is_killed_the_answer_is_that_of_numpy(tmp_pat
         assert len(list(logs[0].iterdir())) == 40  # blocks, each once
         killer = threading.Thread(target=kill_worker, args=(client, logs[1]))
         killer.start()
-        other = np.asarray(curplus.approximate(observed_there(logs[1], distributed=True), 3).to_array())
+        other = np.asarray(
+            curplus.approximate(observed_there(logs[1], distributed=True), 3, models="skeleton").to_array()
+        )
         killer.join()
     expected = observed_there(logs[2], distributed=False)
     approx = curplus.cur_plus(expected, 3, holdout=0.1)
     assert close(found, approx.to_array())
     assert error == pytest.approx(curplus.certify(approx, expected).error, rel=1e-8)
-    assert close(other, curplus.approximate(expected, 3).to_array())
+    assert close(other, curplus.approximate(expected, 3, models="skeleton").to_array())
 
 
 def kill_worker(client, log):

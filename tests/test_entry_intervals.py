@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 
 import curplus
 from curplus.acquisition import ProductLeverage
-from curplus.evaluation.conformal import weighted_quantile
+from curplus.evaluation.conformal import fit_scores, weighted_quantile
 from curplus.evaluation.entry_intervals import measured_values
 from curplus.evaluation.entry_scale import fit_scale
 from curplus.exceptions import InvalidArgumentError
 from curplus.factorization import Provenance
 from curplus.observation import SamplingDesign
 from tests.conftest import effort
+from tests.strategies import drawn_by_value
 
 
 def matrix(n=80, m=60, seed=0):
@@ -58,6 +59,23 @@ def test_intervals_cover_where_entries_had_unequal_chances():
     assert 0.88 < np.mean(shares) < 0.93
 
 
+def test_intervals_cover_where_chances_depend_on_the_values():
+    """What was not read is small then; and a value that was drawn twice is known to the fit that predicts it."""
+    shares = []
+    for seed in range(20):
+        M, seen = drawn_by_value(seed)
+        found = intervals_of(seen)
+        shares.append(inside(found, M)[~found.is_measured].mean())
+    assert 0.893 < np.mean(shares) < 0.912
+
+
+def test_a_scale_does_not_depend_on_the_unit_of_the_weights(rng):
+    errors, i, j = rng.standard_normal(500), rng.integers(20, size=500), rng.integers(10, size=500)
+    weights, known = rng.random(500) + 0.1, (np.full(20, 25.0), np.full(10, 50.0))
+    one, other = (fit_scores(errors, i, j, times * weights, known) for times in (1.0, 7.0))
+    np.testing.assert_allclose(one.values, other.values)
+
+
 def test_every_row_and_column_is_covered_about_as_well():
     shares = []
     for seed in range(effort(4, 6)):
@@ -94,7 +112,7 @@ def test_ratings_must_say_that_they_are_missing_at_random():
     i, j = np.divmod(np.random.default_rng(0).permutation(4800)[:1500], 60)
     ratings = {"shape": M.shape, "i": i, "j": j, "values": M[i, j]}
     refused = intervals_of(curplus.Observation(**ratings))
-    assert 'SamplingDesign(entries="uniform")' in refused.reason
+    assert "observation.with_design(entries='uniform')" in refused.reason
     assert np.isnan(refused.low[~refused.is_measured]).all()
     assert np.array_equal(refused.low[refused.is_measured], M.ravel()[refused.is_measured])
     assert "refused" in repr(refused)

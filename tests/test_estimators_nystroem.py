@@ -1,8 +1,13 @@
+import os
+import subprocess
+import sys
 import warnings
 
+import array_api_strict
 import numpy as np
 import pytest
 import scipy.sparse
+from sklearn import config_context
 from sklearn.datasets import load_digits
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import RidgeClassifier
@@ -212,3 +217,89 @@ def test_a_partly_known_kernel_without_its_diagonal_is_refused():
     K[3, 3] = np.nan
     with pytest.raises(InvalidArgumentError, match="the kernel of point 3 with itself is NaN"):
         CURNystroem("precomputed", random_state=0).fit(K)
+
+
+# The number of landmarks follows a tolerance
+
+
+@pytest.mark.parametrize("strategy", ["auto", "rpcholesky", "uniform"])
+@pytest.mark.parametrize("tol", [0.1, 0.03, 0.005])
+def test_landmarks_are_added_until_the_trace_is_met_and_hardly_more(digits, tol, strategy):
+    K = rbf_kernel(digits, gamma=GAMMA)
+    model = CURNystroem(gamma=GAMMA, n_components=None, tol=tol, strategy=strategy, random_state=0).fit(digits)
+    left = np.trace(K - gram(model.transform(digits))) / np.trace(K)
+    assert left == pytest.approx(model.trace_share_, rel=1e-8)
+    assert left <= tol
+    d = len(model.component_indices_)
+    fewer = CURNystroem(gamma=GAMMA, n_components=int(d / 1.2) - 8, strategy=strategy, random_state=0).fit(digits)
+    assert fewer.trace_share_ > tol
+
+
+def test_the_tolerance_stops_at_the_most_components_and_at_an_exact_kernel(digits):
+    capped = CURNystroem(gamma=GAMMA, n_components=10, tol=1e-6, random_state=0).fit(digits)
+    assert len(capped.component_indices_) == 10
+    assert capped.trace_share_ > 1e-6
+    exact = CURNystroem("linear", n_components=None, tol=0.0, random_state=0).fit(digits[:, :7])
+    assert len(exact.component_indices_) <= 7
+    assert exact.trace_share_ < 1e-12
+    by_matrix = CURNystroem("precomputed", n_components=None, tol=0.1, random_state=0)
+    assert by_matrix.fit(rbf_kernel(digits, gamma=GAMMA)).trace_share_ <= 0.1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_components": None}, "n_components=None"),
+        ({"tol": -1.0}, "tol=-1.0 is not a share"),
+        ({"tol": 0.1, "strategy": [1, 2]}, "they are given already"),
+    ],
+)
+def test_a_tolerance_that_makes_no_sense_is_refused(digits, options, message):
+    with pytest.raises(InvalidArgumentError, match=message):
+        CURNystroem(**options).fit(digits)
+
+
+# Arrays of other libraries
+
+ALLOWED = os.environ.get("SCIPY_ARRAY_API") == "1"  # SciPy reads it once, when it is imported
+
+
+@pytest.mark.skipif(ALLOWED, reason="this process does it itself")
+def test_works_where_scipy_and_scikit_learn_dispatch_on_the_array():
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        __file__,
+        "-k",
+        "another_library or array_api",
+    ]
+    done = subprocess.run(
+        command, env=os.environ | {"SCIPY_ARRAY_API": "1"}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
+    assert "passed" in done.stdout
+
+
+@pytest.mark.skipif(not ALLOWED, reason="SCIPY_ARRAY_API is not set: the test above runs this one")
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "poly", "precomputed", lambda x, y: float(x @ y)])
+def test_arrays_of_another_library_stay_there(digits, kernel, kind):
+    X = (rbf_kernel(digits, gamma=GAMMA) if kernel == "precomputed" else digits)[:200, :200].astype(kind)
+    options = {"n_components": 15, "random_state": 0}
+    expected = CURNystroem(kernel, **options).fit(X)
+    strict = array_api_strict.asarray(X)
+    with config_context(array_api_dispatch=True):
+        model = CURNystroem(kernel, **options).fit(strict)
+        features = model.transform(strict[:20, :])
+    for found in (features, model.components_, model.normalization_):
+        assert type(found) is type(strict)
+        assert found.dtype == strict.dtype
+    np.testing.assert_array_equal(model.component_indices_, expected.component_indices_)
+    digits_kept = 1e-3 if kind == np.float32 else 1e-9
+    theirs = expected.transform(X[:20])
+    np.testing.assert_allclose(np.asarray(features), theirs, atol=digits_kept * np.abs(theirs).max())
+    assert model.trace_share_ == pytest.approx(expected.trace_share_, abs=digits_kept)

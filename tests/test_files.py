@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 import curplus
 from curplus import _files
 from curplus._files import read_file, write_file
-from curplus.exceptions import CURPlusError, FileFormatError, InvalidArgumentError
+from curplus.exceptions import CURPlusError, DiskFullError, FileFormatError, InvalidArgumentError
 
 
 def make_observation():
@@ -492,7 +492,7 @@ def interrupt(*args, **kwargs):
 @pytest.mark.parametrize(
     ("where", "what", "error"),
     [
-        ("numpy.savez", stop_after_half, OSError),
+        ("numpy.savez", stop_after_half, DiskFullError),
         ("os.fsync", stop, OSError),
         ("os.fsync", interrupt, KeyboardInterrupt),
         ("pathlib.Path.replace", stop, OSError),

@@ -46,7 +46,7 @@ def test_every_entry_is_hidden_in_one_fold(table):
 
 def test_a_search_finds_the_rank_of_a_table_with_gaps(table):
     folds = HiddenEntries(4)
-    imputer = CURImputer(validation_fraction=None)
+    imputer = CURImputer()
     search = GridSearchCV(imputer, {"n_components": [1, 2, 6]}, cv=folds, scoring=folds.score).fit(table)
     assert search.best_params_["n_components"] in (2, 6)
     assert search.best_score_ > -0.3
@@ -69,7 +69,7 @@ def test_the_score_is_minus_the_error_at_hidden_entries(table):
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "sparse", "marked"])
 def test_every_kind_of_table_gives_the_same_score(table, kind):
-    folds, imputer = HiddenEntries(3), CURImputer(2, validation_fraction=None)
+    folds, imputer = HiddenEntries(3), CURImputer(2)
     expected = folds.score(imputer, table)
     i, j = np.nonzero(~np.isnan(table))
     if kind == "sparse":

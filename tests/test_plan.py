@@ -246,7 +246,7 @@ def test_every_position_of_the_largest_matrix_can_be_drawn():
 
 
 def test_a_matrix_with_too_many_positions_to_number_is_refused():
-    with pytest.raises(InvalidArgumentError, match=r"shape \(4294967296, 4294967296\) has more than 2\*\*63 entries"):
+    with pytest.raises(InvalidArgumentError, match=r"shape=\(4294967296, 4294967296\) has more than 2\*\*63 - 1 cells"):
         curplus.observation.uniform_plan((2**32, 2**32), **NOTHING)
 
 

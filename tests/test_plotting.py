@@ -5,7 +5,6 @@ import pytest
 
 import curplus
 from curplus import plotting
-from curplus.estimators import ErrorPath
 from curplus.exceptions import InvalidArgumentError, MissingExtraError
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -47,16 +46,6 @@ def test_images_share_one_scale_and_carry_their_titles(rng):
     assert {ax.get_images()[0].get_clim() for ax in shown} == {(M.min(), M.max())}
 
 
-def test_the_error_of_an_imputer_is_drawn_against_the_rank():
-    path = ErrorPath(np.array([1, 2, 3]), np.array([0.9, 0.4, 0.5]), 1.0, 120)
-    ax = plotting.plot_error_path(path)
-    drawn, means = ax.get_lines()
-    assert drawn.get_xydata().tolist() == [[1, 0.9], [2, 0.4], [3, 0.5]]
-    assert set(means.get_ydata()) == {1.0}
-    assert ax.get_title() == "120 hidden values"
-    assert plotting.plot_error_path(path, ax=ax) is ax
-
-
 def test_the_order_of_merit_is_drawn_from_the_top(rng):
     M = rng.standard_normal((30, 4)) @ rng.standard_normal((4, 20))
     seen = curplus.observe(M, n_columns=8, n_rows=3, n_entries=0, rng=0)
@@ -96,6 +85,17 @@ def test_means_are_drawn_in_descending_order_with_the_best_marked(judged):
     assert len(few.get_yticklabels()) == 10
 
 
+def test_small_means_come_first_where_they_are_good(judged):
+    _, seen, approx = judged
+    means = curplus.estimate_means(approx, seen)
+    ax = plotting.plot_means(means, k=2, largest=False, most=5)
+    best = f"may be among the 2 best ({len(means.best(2, largest=False))})"
+    assert best in [text.get_text() for text in ax.get_legend().get_texts()]
+    assert [label.get_text() for label in ax.get_yticklabels()] == [str(k) for k in np.argsort(means.estimate)[:5]]
+    (sure,) = (line.get_xdata()[0] for line in ax.get_lines() if line.get_linestyle() == ":")
+    assert sure == np.sort(means.joint_high)[1]
+
+
 def test_means_without_intervals_are_drawn_too(judged):
     _, seen, approx = judged
     means = curplus.estimate_means(approx, seen)
@@ -115,3 +115,47 @@ def test_intervals_are_drawn_beside_the_truth(judged):
     assert "inside" in ax.get_title()
     with pytest.raises(InvalidArgumentError, match="truth has shape"):
         plotting.plot_intervals(found, truth=[1.0])
+
+
+def test_singular_values_are_drawn_without_those_that_are_rounding(low_rank):
+    M = low_rank((40, 30), 3)
+    seen = curplus.observe(M, n_columns=8, n_rows=8, n_entries=300, rng=0)
+    approx = curplus.approximate(seen)
+    ax = plotting.plot_spectrum(approx)
+    assert ax.get_yscale() == "log"
+    (dots,) = ax.get_lines()
+    np.testing.assert_allclose(dots.get_ydata(), np.linalg.svd(approx.to_array(), compute_uv=False)[:3])
+    zero = curplus.approximate(curplus.observe(0 * M, n_columns=3, n_rows=3, n_entries=50, rng=0))
+    assert len(plotting.plot_spectrum(zero).get_lines()[0].get_ydata()) == 0
+    ax.figure.canvas.draw()
+    assert not any("$" in label.get_text() for label in ax.get_yticklabels(which="both"))
+
+
+def test_predictions_are_drawn_beside_what_was_measured(rng):
+    predicted = rng.standard_normal(200)
+    measured = predicted + 0.1 * rng.standard_normal(200)
+    values, both, groups = plotting.plot_predictions(predicted, measured).get_lines()
+    assert set(zip(*values.get_data(), strict=True)) == set(zip(predicted, measured, strict=True))
+    assert np.array_equal(*both.get_data())
+    by_prediction = np.argsort(predicted).reshape(10, 20)
+    np.testing.assert_allclose(groups.get_xdata(), predicted[by_prediction].mean(axis=1))
+    np.testing.assert_allclose(groups.get_ydata(), measured[by_prediction].mean(axis=1))
+
+
+def test_predictions_of_few_different_values_are_moved_apart_and_few_have_no_groups(rng):
+    predicted, measured = rng.random(40), rng.integers(0, 2, 40)
+    values, _ = plotting.plot_predictions(predicted, measured, ax=plt.figure().add_subplot()).get_lines()
+    assert len(np.unique(values.get_ydata())) == 40
+    assert np.abs(values.get_ydata() - np.rint(values.get_ydata())).max() <= 0.03
+    with pytest.raises(InvalidArgumentError, match=r"predicted has shape \(3,\) and measured \(2,\)"):
+        plotting.plot_predictions([1, 2, 3], [1, 2])
+
+
+def test_names_are_drawn_as_they_are_and_long_ones_are_shortened(low_rank):
+    names = ["$\\frac{1$", "x" * 100, "two\nlines"]
+    seen = curplus.observe(low_rank((30, 20), 2), n_columns=3, n_rows=4, n_entries=0, rng=0)
+    picks = dataclasses.replace(curplus.approximate(seen, form="cur").importance().columns, names=np.array(names))
+    ax = plotting.plot_merits(picks)
+    ax.figure.canvas.draw()
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["$\\frac{1$", "x" * 17 + "…", "two lines"]
+    assert len(ax.get_legend().get_texts()) == 3

@@ -193,6 +193,13 @@ def test_a_module_imports_only_what_comes_before_it(file):
             assert STORY.index(parts[1]) <= here, f"{file} imports {module}, which comes after it"
 
 
+def test_the_parts_of_the_recommended_method_are_its_own():
+    """Others use what the folder exports; estimators fit tables with its factor model."""
+    parts = [(file, module) for file in FILES for module in imported_modules(file) if step_of(file) != "estimators"]
+    inside = [(file, module) for file, module in parts if module.startswith("curplus.methods.approximate.")]
+    assert {file.parent.as_posix() for file, _ in inside} <= {"methods/approximate"}
+
+
 @pytest.mark.parametrize("file", FILES, ids=str)
 def test_only_the_estimators_import_scikit_learn(file):
     libraries = {module.split(".")[0] for module in imported_modules(file)}

@@ -433,7 +433,7 @@ def test_the_command_says_what_it_wrote(tmp_path):
     done = _command("figure2", "--out", "here", "--jobs", 1, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "here/figure2.png" in done.stdout
-    assert done.stderr.splitlines() == [f"spectra: {k} of 2 cells" for k in range(3)]
+    assert done.stderr == ""
     assert (tmp_path / "here" / "figure2.png").stat().st_size > 10_000
 
 
@@ -559,7 +559,6 @@ def test_ctrl_c_is_answered_with_a_word_and_nothing_else(tmp_path, when):
     os.killpg(run.pid, signal.SIGINT)
     shown, complaints = run.communicate(timeout=30)
     assert run.returncode == 130
-    *lines, last = complaints.splitlines()
-    assert last == "note: interrupted. What was finished is kept: the same command goes on from there."
-    assert [line for line in lines if not re.fullmatch(r"(spectra|comparison): \d+ of \d+ cells", line)] == []
+    said = " ".join(complaints.split())
+    assert said == "note: interrupted. What was finished is kept: the same command goes on from there."
     assert shown == ""

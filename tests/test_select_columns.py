@@ -113,7 +113,7 @@ def test_explaining_is_the_best_single_step(full_rank):
 def test_leverage_draws_in_proportion_to_the_scores(rng):
     M = rng.standard_normal((30, 3)) @ rng.standard_normal((3, 12))
     V = np.linalg.svd(M)[2][:3].T
-    hits = np.bincount([select_columns(M, 1, rng=rng, rank=3)[0] for _ in range(3000)], minlength=12)
+    hits = np.bincount([select_columns(M, 1, method="leverage", rng=rng, rank=3)[0] for _ in range(3000)], minlength=12)
     expected = 3000 * np.sum(V**2, axis=1) / 3
     assert np.all(np.abs(hits - expected) < 5 * np.sqrt(expected))
 

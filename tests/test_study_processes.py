@@ -20,12 +20,18 @@ WORKERS = Path(__file__).with_name("study_workers.py")
     ("name", "number"),
     [
         ("kill_tell", effort(12, 200)),
+        ("kill_writers", effort(16, 200)),
         ("kill_run", effort(8, 200)),
         ("many_tells", effort(10, 1000)),
         ("many_asks", effort(2, 20)),
+        ("asks_within_budget", 800),
         ("kill_writer", effort(3, 50)),
         ("full_disk", 1),
         ("read_only", 1),
+        pytest.param(
+            *("reader_of_others", effort(2000, 200_000)),
+            marks=pytest.mark.skipif(os.getuid() != 0, reason="only the administrator can become somebody else"),
+        ),
     ],
 )
 def test_what_was_kept_is_whole(name, number):

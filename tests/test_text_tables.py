@@ -47,7 +47,7 @@ TABLE = "name;height [cm];weight\nann;170,5;60\nbob;180;75,25\n"
         (TABLE.replace("\n", "\r\n"), {"sep": ";", "decimal": ",", "index_col": 0}),
         ("\n\n" + TABLE, {"sep": ";", "decimal": ",", "index_col": 0}),
         (TABLE.replace("170,5", '"170,5"'), {"sep": ";", "decimal": ",", "index_col": 0}),
-        ('"name","h","w"\n"ann","170,5","60"\n"bob","180","75,25"\n', {"decimal": ",", "index_col": 0}),
+        ('"name";"h";"w"\n"ann";"170,5";"60"\n"bob";"180";"75,25"\n', {"sep": ";", "decimal": ",", "index_col": 0}),
         ("id,h,w\n17,170.5,60\n4,180,75.25\n", {"index_col": 0}),
         ("compound_id,h,w\n17,170.5,60\n4,180,75.25\n", {"index_col": 0}),
         ("index,h,w\n0,170.5,60\n1,180,75.25\n", {"index_col": 0}),
@@ -61,7 +61,7 @@ TABLE = "name;height [cm];weight\nann;170,5;60\nbob;180;75,25\n"
         ("a,b\n170.5 ,60\n180, 75.25\n", {}),
     ],
 )
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "latin-1"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "latin-1"])
 def test_a_table_is_read_as_it_is_written(tmp_path, text, notes, encoding):
     source = curplus.open_source(written(tmp_path / "table.csv", text, encoding))
     np.testing.assert_array_equal(everything(source), [[170.5, 60], [180, 75.25]])
@@ -162,9 +162,13 @@ def test_what_is_said_is_not_found_out(tmp_path, text, options, expected):
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
-        ("n,a,b\nx,1,2\ny,3,<5\n", {}, "'<5' in line 3 (row 'y'), column 'b' is not a number. Leave the cell empty if"),
+        (
+            "n,a,b\nx,1,2\ny,3,<5\n",
+            {},
+            "'<5' in line 3 (row 'y'), column 'b' is not a number. It is a bound, and a bound was",
+        ),
         ("1,2\n3,4 kg\n", {"header": False}, "'4 kg' in line 2, column 1 is not a number"),
-        ("a,b\n1,2\n3,1.234,5\n", {}, "Expected 2 fields in line 3, saw 3"),
+        ("a,b\n1,2\n3,1.234,5\n", {}, "line 3 has 3 cells, and 2 are expected"),
         ("a,b,c\n1,2,3\n4,5\n", {}, "line 3 has 2 cells, and 3 are expected. If the file was cut off"),
         ("a,b\n1,2\n", {"sep": "::"}, "sep='::' is not one of ',', '\\t', ';', '|', ' '"),
         ("a,b\n1,2\n", {"index_col": "c"}, "index_col='c' is no column of it. Its columns are a, b"),
@@ -174,8 +178,8 @@ def test_what_is_said_is_not_found_out(tmp_path, text, options, expected):
         ("a,b\n1,\0\n", {}, "has a NUL character, so it is not a text, or not in the encoding utf-8"),
         ("\n\n \n", {}, "there is no line in it that is not blank"),
         ("a,b\n", {}, "it has a line of names and no line of data"),
-        ("a\n1,2,3\n", {}, "the first line has 1 names, and others have up to 3 cells"),
-        ("a,b,c,d\n1,2,3\n4,5,6\n", {}, "the first line has 4 names, and others have up to 3 cells"),
+        ("a\n1,2,3\n", {}, "the first line has 1 names, and others have 3 cells"),
+        ("a,b,c,d\n1,2,3\n4,5,6\n", {}, "the first line has 4 names, and others have 3 cells"),
     ],
 )
 def test_what_cannot_be_read_is_refused_with_its_place(tmp_path, text, options, message):
@@ -287,6 +291,8 @@ def test_a_table_that_pandas_writes_comes_back_equal(tmp_path_factory, frame, ma
     frame.to_csv(path, sep=sep, decimal=decimal, encoding=encoding, index=index, header=header)
     first = frame.iloc[0].to_numpy()
     said = {"index_col": index} if counted and not header else {}
+    if decimal == ",":  # 1,125 could be a thousand
+        said["decimal"] = decimal
     if not header and (np.isnan(first[0]) or np.all(first[1:] > first[:-1])):  # this could be a line of names
         said["header"] = False
     if encoding == "latin-1" and is_utf8(path.read_bytes()):  # some letters of the one are other letters of the other

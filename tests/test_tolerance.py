@@ -1,10 +1,15 @@
 """Reading to a tolerance: judged by fresh entries, and never stopped by a part of the matrix that was not met."""
 
+import re
+
 import numpy as np
 import pytest
 
 import curplus
 from curplus import CallableSource, acquire, approximate
+from curplus.methods.approximate.approximate import StackedApproximation
+from curplus.methods.approximate.interpolation import Interpolation
+from curplus.observation import Cells
 from tests.conftest import effort
 
 
@@ -86,10 +91,104 @@ def test_a_symmetric_matrix_is_read_by_columns():
     assert np.linalg.norm(M - approximate(seen).to_array()) < 1e-4 * np.linalg.norm(M)
 
 
-def test_a_zero_matrix_is_known_at_the_first_look():
+def test_a_zero_matrix_is_left_after_a_quarter_of_its_entries():
     seen = acquire(np.zeros((50, 40)), tol=1e-6, rng=0)
     assert seen.n_rows == 0
+    assert 500 <= seen.n_entries <= 600
     assert "stopped at the tolerance" in seen.history[-1]
+
+
+def with_rare_large_values(share, seed):
+    rng = np.random.default_rng(seed)
+    M = rng.standard_normal((240, 2)) @ rng.standard_normal((2, 150))
+    few = rng.choice(M.size, round(share * M.size), replace=False)
+    M.ravel()[few] += 30 * rng.standard_normal(len(few))
+    return M
+
+
+@pytest.mark.parametrize(("share", "tol"), [(0.0005, 0.3), (0.0025, 0.5)])
+@pytest.mark.parametrize("seed", range(effort(2, 20)))
+def test_rare_large_values_do_not_pass_for_none(share, tol, seed):
+    M = with_rare_large_values(share, seed)
+    seen = acquire(M, tol=tol, budget=0.6, rng=seed)
+    assert "as the budget is spent" in seen.history[-1]
+    assert "confidence" not in seen.history[-1]
+
+
+def heavy(kind, rng, shape=(600, 500)):
+    smooth = rng.standard_normal((shape[0], 3)) @ rng.standard_normal((3, shape[1]))
+    return {"pareto": rng.pareto(1.2, shape), "student": smooth + 0.3 * rng.standard_t(1.5, shape)}[kind]
+
+
+@pytest.mark.parametrize("kind", ["pareto", "student"])
+def test_heavy_tails_are_read_to_the_end_of_the_budget(kind, rng):
+    M = heavy(kind, rng)
+    seen = acquire(M, tol=0.2, budget=0.3, rng=0)
+    assert "as the budget is spent" in seen.history[-1]
+
+
+def test_noise_above_the_tolerance_is_not_met_and_noise_below_it_is(rng):
+    M = rng.standard_normal((600, 3)) @ rng.standard_normal((3, 500))
+    M = M / M.std() + 0.1 * rng.standard_normal(M.shape)
+    assert "as the budget is spent" in acquire(M, tol=0.08, budget=0.3, rng=0).history[-1]
+    seen = acquire(M, tol=0.2, rng=0)
+    assert "stopped at the tolerance" in seen.history[-1]
+    assert np.linalg.norm(M - approximate(seen).to_array()) < 0.2 * np.linalg.norm(M)
+    assert seen.n_values_read < 0.3 * M.size
+
+
+def test_a_bound_is_never_zero_and_names_what_it_cannot_see(rng):
+    M = rng.standard_normal((400, 2)) @ rng.standard_normal((2, 300))
+    said = acquire(M, tol=1e-3, rng=0).history[-1]
+    assert float(re.search(r"below (\S+) with 95% confidence", said)[1]) >= 1e-6
+    size, place = (int(re.search(x, said)[1].replace(",", "")) for x in (r"on (\S+) entries", r"1 of (\S+) places"))
+    assert size == 12_000
+    assert place == round(size / np.log(1 / 0.0125))  # half of half of 5 %
+
+
+def test_a_look_fits_nothing_but_the_cross(monkeypatch):
+    def refuse(*args, **options):
+        raise AssertionError("a look made an approximation")
+
+    monkeypatch.setattr(StackedApproximation, "fit", refuse)
+    source, _ = kernel(KERNELS["gaussian"][0])
+    assert "stopped at the tolerance" in acquire(source, tol=1e-3, rng=0).history[-1]
+
+
+def test_looks_double():
+    source, _ = kernel(KERNELS["gaussian"][0])
+    history = acquire(source, tol=1e-3, rng=0).history
+    sizes = [int(line.split()[0]) for line in history if line.endswith("to judge")]
+    assert sizes[:6] == [100, 200, 400, 800, 1600, 3200]
+
+
+def test_given_entries_are_no_evidence():
+    """Entries of a part that is zero would say that nothing is left to explain."""
+    x = np.linspace(0, 1, 400)
+    M = np.where((x[:, None] > 0.9) & (x > 0.9), 1 + np.abs(x[:, None] - x), 1.0)
+    i, j = np.divmod(np.arange(40_000), 200)
+    start = curplus.Observation(shape=M.shape, i=i, j=j, values=M[i, j])
+    seen = acquire(M, tol=1e-3, start=start, rng=0)
+    assert not seen.evidence[:40_000].any()
+    assert np.linalg.norm(M - approximate(seen).to_array()) < 1e-3 * np.linalg.norm(M)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 5), (4, 2)])
+def test_the_smallest_matrices_are_read(shape, rng):
+    M = rng.standard_normal(shape)
+    seen = acquire(M, tol=1e-3, rng=0)
+    np.testing.assert_allclose(approximate(seen).to_array(), M, atol=1e-12)
+
+
+def test_a_stated_bound_holds():
+    for seed in range(effort(3, 40)):
+        source, value = kernel(lambda d: np.exp(-5 * d), n=1000)
+        seen = acquire(source, tol=3e-2, rng=seed)
+        cells = Cells.of(seen.subset(entries=~seen.evidence, design=seen.design))
+        cross = Interpolation().settled(cells).fit(cells).to_array()
+        i, j = np.indices((1000, 1000))
+        error = np.linalg.norm(cross - value(i, j)) / np.linalg.norm(value(i, j))
+        assert error < float(re.search(r"below (\S+) with", seen.history[-1])[1])
 
 
 @pytest.mark.parametrize("scale", [1e-150, 1e150])

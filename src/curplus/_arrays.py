@@ -12,6 +12,7 @@ from array_api_compat import (
     array_namespace,
     device,
     is_array_api_obj,
+    is_array_api_strict_namespace,
     is_cupy_namespace,
     is_numpy_array,
     is_torch_array,
@@ -66,12 +67,12 @@ __all__ = [
     "rounding_unit",
     "row_dots",
     "row_products",
-    "scatter_rows",
     "segment_sum",
     "small_svd",
     "take",
     "to_device",
     "to_numpy",
+    "with_nan",
 ]
 
 NEAR = 2**16  # numbers that stay near the processor, and whose memory is not given back between two parts
@@ -265,6 +266,13 @@ def put_rows(x: Matrix, index: IndexVector, rows: Matrix) -> Matrix:
     return take(xp.concat([x, rows]), source, axis=0)
 
 
+def with_nan(x: Array, where: Any) -> Array:
+    """NaN in place of the numbers where a mask is true; the mask is on the host or beside them."""
+    xp = array_namespace(x)
+    mask = to_device(where, x) if is_numpy_array(where) else where
+    return xp.where(mask, xp.asarray(math.nan, dtype=x.dtype, device=device(x)), x)
+
+
 def index_table(index: IndexVector, size: int) -> IndexVector:
     """Where each of ``range(size)`` stands in ``index``; -1 where it does not."""
     table = np.full(size, -1)
@@ -314,6 +322,8 @@ def to_numpy(x: Array) -> np.ndarray[Any, Any]:
     if is_torch_array(x):
         return np.asarray(x.detach().cpu())
     xp: Namespace = array_namespace(x)
+    if is_array_api_strict_namespace(xp):  # it has made-up devices, to find out who forgets about real ones
+        x = x.to_device(xp.Device("CPU_DEVICE"))
     return np.asarray(xp.asnumpy(x) if is_cupy_namespace(xp) else x)
 
 
@@ -385,14 +395,6 @@ def small_svd(x: Matrix) -> tuple[Matrix, Vector, Matrix]:
     """Thin singular value decomposition of a small matrix, found on the host, in the library of ``x``."""
     U, s, Vt = np.linalg.svd(to_numpy(x), full_matrices=False)
     return to_device(U, x), to_device(s, x), to_device(Vt, x)
-
-
-def scatter_rows(x: Matrix, index: IndexVector, size: int) -> Matrix:
-    """``size`` rows, all zero but those at ``index``, which are the rows of ``x``."""
-    xp = array_namespace(x)
-    padded = xp.concat([x, xp.zeros((1, x.shape[1]), dtype=x.dtype, device=device(x))])
-    where = index_table(index, size)
-    return take(padded, np.where(where < 0, len(index), where), axis=0)
 
 
 def segment_sum(x: Matrix, labels: IndexVector, size: int) -> Matrix:

@@ -14,6 +14,8 @@ SHARED = (
     "_typing",
     "_sets",
     "_extras",
+    "_html",
+    "_spelling",
     "_registry",
     "_dask",
     "_arrays",
@@ -23,6 +25,7 @@ SHARED = (
     "_files",
     "_stores",
     "_processes",
+    "_progress",
 )
 
 #: A subpackage may import only from those before it, and from the modules that serve them all.

@@ -21,12 +21,13 @@ from os import PathLike
 from pathlib import Path
 from typing import BinaryIO
 
-from .exceptions import InvalidArgumentError
+from .exceptions import DiskFullError, InvalidArgumentError
 
-__all__ = ["check_destination", "replacing"]
+__all__ = ["check_destination", "flush_folder", "full_disk_in_words", "replacing"]
 
 CAN_LOCK = find_spec("fcntl") is not None  # not on Windows: what killed writers left behind stays there
 
+NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # the disk, the quota, the largest file that is allowed
 NOT_A_FILE = {
     stat.S_IFDIR: "a folder",
     stat.S_IFIFO: "a named pipe",
@@ -68,7 +69,7 @@ def replacing(path: str | PathLike[str]) -> Iterator[BinaryIO]:
     older = _status(target)
     temporary, stream = _temporary_file(target, mode=0o666 if older is None else 0o600)
     try:
-        with stream:
+        with full_disk_in_words(path), stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
@@ -80,8 +81,22 @@ def replacing(path: str | PathLike[str]) -> Iterator[BinaryIO]:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    _flush_folder(target.parent)
+    flush_folder(target.parent)
     _remove_leftovers(target)
+
+
+@contextmanager
+def full_disk_in_words(path: str | PathLike[str]) -> Iterator[None]:
+    """Say what to do if there is no room for a file."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            raise
+        raise DiskFullError(
+            f"{path} could not be written: there is no room ({error.strerror}). What was there before is whole, and "
+            "nothing is left of the new file. Make room, or give a path on another disk."
+        ) from error
 
 
 def _status(target: Path) -> os.stat_result | None:
@@ -145,7 +160,7 @@ def _remove_if_unlocked(path: Path) -> None:
         path.unlink()
 
 
-def _flush_folder(folder: Path) -> None:
+def flush_folder(folder: Path) -> None:
     """Make sure that a new name in a folder outlives a power cut, where the system can do that."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)

@@ -33,6 +33,7 @@ __all__ = [
 
 
 UNKNOWN = "unknown"  # of a noise
+MOST_CELLS = 2**63 - 1
 
 
 def check_count(value: Any, *, name: str, at_most: int | None = None, of: str = "", at_least: int = 0) -> int:
@@ -98,7 +99,12 @@ def check_shape(shape: Any) -> Shape:
         n, m = shape
     except (TypeError, ValueError):
         raise InvalidArgumentError(f"shape={shape!r} is not a pair (number of rows, number of columns).") from None
-    return check_count(n, name="shape[0]", at_least=1), check_count(m, name="shape[1]", at_least=1)
+    n, m = check_count(n, name="shape[0]", at_least=1), check_count(m, name="shape[1]", at_least=1)
+    if n * m > MOST_CELLS:
+        raise InvalidArgumentError(
+            f"shape=({n}, {m}) has more than 2**63 - 1 cells, which cannot be numbered. Give a smaller matrix."
+        )
+    return n, m
 
 
 def check_two_dimensional(shape: tuple[int, ...]) -> None:
@@ -170,7 +176,10 @@ def check_finite(x: Array, *, name: str, place: Any = None, gaps: bool | None = 
     where = f" ({place(*bad)})" if place else ""
     advice = "leave out what could not be measured, or repair it first."
     if gaps is False and math.isnan(value):
-        advice = "if NaN means that this could not be measured, say gaps=True, otherwise repair it first."
+        advice = (
+            "if NaN means that this could not be measured, say gaps=True, otherwise repair it first. For a table with "
+            "gaps there are Observation.from_table and CURImputer."
+        )
     raise InvalidArgumentError(
         f"{name}[{', '.join(str(k) for k in bad)}]={value}{where}. Every value that was read must be finite: {advice}"
     )

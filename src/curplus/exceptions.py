@@ -10,7 +10,8 @@
     ├── SourceError                             the matrix could not be read
     ├── SpanError                               the approximation is not made of sampled columns and rows
     ├── FileFormatError                         a saved file is damaged or not ours
-    ├── StudyError                              a study file cannot be used now: read-only, disk full, in use
+    ├── StudyError                              a study file cannot be used now: read-only, or in use
+    ├── DiskFullError                           there is no room for a file; older files are whole
     └── MissingExtraError (ImportError)         an optional dependency is not installed
 
 Every message says what arrived, why it cannot work and how to fix it.
@@ -20,6 +21,7 @@ import typing
 
 __all__ = [
     "CURPlusError",
+    "DiskFullError",
     "FileFormatError",
     "InconsistentObservationError",
     "InvalidArgumentError",
@@ -77,7 +79,11 @@ class FileFormatError(CURPlusError):
 
 
 class StudyError(CURPlusError):
-    """A study file is whole and cannot be used now: it is read-only, the disk is full, or somebody else is busy."""
+    """A study file is whole and cannot be used now: it is read-only, or somebody else is busy."""
+
+
+class DiskFullError(CURPlusError):
+    """There is no room for a file; what was there before is whole."""
 
 
 class MissingExtraError(CURPlusError, ImportError):

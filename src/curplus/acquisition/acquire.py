@@ -10,14 +10,16 @@ from collections.abc import Callable
 from numbers import Real
 from typing import Any
 
+from .._progress import showing
 from .._sets import NO_INDEX
-from .._typing import RandomState
+from .._typing import RandomState, Shape
 from ..exceptions import CURPlusError, InconsistentObservationError, InvalidArgumentError, SourceError
 from ..observation import Observation, SamplePlan, read
 from ..observation.checks import check_observation
 from ..observation.plan import UNIFORM
 from ..observation.symmetry import PSD, SYMMETRIC, mirrored, promised
 from ..sources import Source, as_source
+from .budget import check_budget
 from .costs import Costs, spent
 from .entry_strategies import EntryStrategy
 from .limits import limits_for
@@ -49,6 +51,7 @@ def acquire(
     gaps: bool = False,
     noise: float | str | None = None,
     on_round: Callable[[Observation], Any] | None = None,
+    progress: bool = False,
     rng: RandomState = None,
 ) -> Observation:
     r"""Read columns, rows and entries of a matrix, chosen in rounds from what has been read so far.
@@ -69,9 +72,10 @@ def acquire(
     costs : Costs, optional
         Prices of rows, columns and entries. What costs less is chosen more often: squares count for what they cost.
     tol : float, optional
-        Read until the relative error, judged by entries read for that purpose, is below this with a confidence of 95 %
-        over all looks, or the ``budget`` is spent; ``history`` says which. Needs no counts. The answer that is judged
-        is :func:`curplus.approximate` of what was read before, with the rank it chooses.
+        Read until the relative error is below this with a confidence of 95 % over all looks, or the ``budget`` is
+        spent; ``history`` says which, and what the entries that were read to judge by cannot exclude. Needs no counts.
+        What is judged is the cross of the rows and columns read before; :func:`curplus.approximate`, which has it as
+        the model ``"interpolation"``, makes the answer.
     required, forbidden : dict, optional
         ``rows``, ``columns`` and ``cells`` (two arrays of positions) that must be read, and are read first, or must
         not be. A forbidden row is not read as a whole; entries of it may be. A row with a forbidden cell is not chosen,
@@ -109,7 +113,9 @@ def acquire(
     noise : float or "unknown", optional
         Standard deviation of a reading, if readings are not exact: see :class:`Observation`.
     on_round : callable, optional
-        Called after each round with what has been read so far, to show progress or to save it.
+        Called after each round with what has been read so far, to save it for example.
+    progress : bool, default False
+        Whether to show on standard error how far it has come, if it takes more than a second.
     rng : None, int or numpy.random.Generator
         A seed, or a generator that is asked for one. What is read follows from the seed and the matrix alone.
 
@@ -128,7 +134,7 @@ def acquire(
         or PSD despite the promise, or if something that was read is not finite.
     SourceError
         If the source fails. The error's ``observation`` has everything that was read before: give it as ``start``, with
-        the same seed, and the result is the same as without the failure.
+        the same seed, and the result is the same as without the failure; with ``tol``, reading goes on with a new look.
 
     Notes
     -----
@@ -159,27 +165,39 @@ def acquire(
     seen = _begin(source, start, n_entries, gaps=gaps, noise=noise)
     seen = _with_promise(seen, PSD if psd else SYMMETRIC if symmetric else None)
     symmetric = seen.symmetry == SYMMETRIC
-
-    def carry_out(plan: SamplePlan, known: Observation) -> Observation:
-        known = _next_round(source, plan, known, symmetric, seed)
-        if on_round is not None:
-            on_round(known)
-        return known
-
-    if tol is not None:
-        _check_alone(tol, psd, n_columns, n_rows, n_entries, required, forbidden, prior)
-        allowance = Allowance.of(budget, costs, seen.shape, symmetric)
-        return read_to_tolerance(carry_out, seen, float(tol), allowance, seed=seed)
     counts: dict[str, Any] = {"n_columns": n_columns, "n_rows": n_rows, "n_entries": n_entries}
-    places = {"required": required, "forbidden": forbidden, "prior": prior}
-    few_rounds = getattr(source, "a_round_is_a_pass", False) is True
-    how: dict[str, Any] = {"strategy": strategy, "entry_strategy": entry_strategy, "few_rounds": few_rounds}
-    if budget is not None and seen.symmetry != PSD:
-        goal = goal_for(seen, counts, budget, costs, limits_for(seen, required, forbidden), symmetric=symmetric)
-        seen = seen.noted(f"a budget of {budget:g}: {goal.reason}")
-    while (plan := propose(seen, **counts, budget=budget, costs=costs, **places, **how, rng=seed)) is not None:
-        seen = carry_out(plan, seen)
+    with showing("reading", wanted=progress) as tell:
+
+        def carry_out(plan: SamplePlan, known: Observation) -> Observation:
+            known = _next_round(source, plan, known, symmetric, seed)
+            tell(known.n_values_read, _n_wanted(known.shape, counts, budget, costs))
+            if on_round is not None:
+                on_round(known)
+            return known
+
+        if tol is not None:
+            _check_alone(tol, psd, n_columns, n_rows, n_entries, required, forbidden, prior)
+            allowance = Allowance.of(budget, costs, seen.shape, symmetric)
+            return read_to_tolerance(carry_out, seen, float(tol), allowance, seed=seed)
+        places = {"required": required, "forbidden": forbidden, "prior": prior}
+        few_rounds = getattr(source, "a_round_is_a_pass", False) is True
+        how: dict[str, Any] = {"strategy": strategy, "entry_strategy": entry_strategy, "few_rounds": few_rounds}
+        if budget is not None and seen.symmetry != PSD:
+            goal = goal_for(seen, counts, budget, costs, limits_for(seen, required, forbidden), symmetric=symmetric)
+            seen = seen.noted(f"a budget of {budget:g}: {goal.reason}")
+        while (plan := propose(seen, **counts, budget=budget, costs=costs, **places, **how, rng=seed)) is not None:
+            seen = carry_out(plan, seen)
     return seen if budget is None or seen.symmetry == PSD else seen.noted(_how_it_was_spent(seen, costs, symmetric))
+
+
+def _n_wanted(shape: Shape, counts: dict[str, Any], budget: float | None, costs: Costs | None) -> float | None:
+    """How many values there shall be in the end, if that is known from the beginning."""
+    if budget is not None:
+        return None if costs is not None else check_budget(budget, None, shape)[0]
+    if None in counts.values():
+        return None
+    (n, m), (d1, d2, n_entries) = shape, counts.values()
+    return float(n * d1 + m * d2 - d1 * d2 + n_entries)
 
 
 def _how_it_was_spent(seen: Observation, costs: Costs | None, symmetric: bool) -> str:

@@ -12,12 +12,13 @@ import numpy as np
 
 from .._extras import import_extra
 from .._processes import ignoring_interrupts, workers
+from .._progress import showing
 from .._typing import FloatArray
 from .._validation import check_count
 from ..exceptions import InvalidArgumentError
 from ..methods import approximate
-from ..methods.approximate.offsets import additive_model
-from ..observation import Entries, Observation
+from ..methods.approximate import Offsets
+from ..observation import Cells, Observation
 from .acquire import acquire
 from .costs import Costs
 from .strategies import Strategy
@@ -88,6 +89,7 @@ def backtest(
     costs: Costs | None = None,
     jobs: int = 1,
     on_trial: Callable[[Trial], Any] | None = None,
+    progress: bool = False,
 ) -> Backtest:
     """Replay a known matrix: the error that each budget would have reached, for each way to read.
 
@@ -110,7 +112,9 @@ def backtest(
     jobs : int, default 1
         How many processes work at the same time.
     on_trial : callable, optional
-        Called with each :class:`Trial` as soon as it is done, to show progress.
+        Called with each :class:`Trial` as soon as it is done.
+    progress : bool, default False
+        Whether to show on standard error how far it has come, if it takes more than a second.
 
     Returns
     -------
@@ -130,11 +134,13 @@ def backtest(
     which = range(check_count(seeds, name="seeds", at_least=1)) if isinstance(seeds, (int, np.integer)) else list(seeds)
     cases = [_Case(M, s, tuple(methods), b, seed, costs) for b in budgets for s in strategies for seed in which]
     trials: list[Trial] = []
-    for found in _run(cases, check_count(jobs, name="jobs", at_least=1)):
-        trials += found
-        for trial in found:
-            if on_trial is not None:
-                on_trial(trial)
+    with showing("trying budgets", wanted=progress) as tell:
+        for found in _run(cases, check_count(jobs, name="jobs", at_least=1)):
+            trials += found
+            tell(len(trials), len(cases) * len(methods))
+            for trial in found:
+                if on_trial is not None:
+                    on_trial(trial)
     return Backtest(tuple(trials))
 
 
@@ -170,7 +176,7 @@ def _trials(case: _Case) -> list[Trial]:
     trials = []
     for method in case.methods:
         start = time.perf_counter()
-        answer = approximate(seen).to_array() if method == "approximate" else _additive(seen)
+        answer = approximate(seen).to_array() if method == "approximate" else Offsets().fit(Cells.of(seen)).to_array()
         error = float(np.sqrt(np.mean((M - answer)[unread] ** 2) / np.nanmean(M**2))) if unread.any() else 0.0
         seconds = reading + time.perf_counter() - start
         trials.append(Trial(str(case.strategy), method, case.budget, case.seed, error, seen.n_values_read, seconds))
@@ -188,17 +194,6 @@ def _known(seen: Observation) -> np.ndarray[Any, Any]:
     known = np.zeros(seen.shape, dtype=bool)
     known[seen.row_index] = known[:, seen.column_index] = known[seen.i, seen.j] = True
     return known
-
-
-def _additive(seen: Observation) -> FloatArray:
-    """The additive model of everything that was read."""
-    values = np.full(seen.shape, np.nan)
-    values[:, seen.column_index] = seen.columns
-    values[seen.row_index] = seen.rows
-    values[seen.i, seen.j] = seen.values
-    i, j = np.nonzero(~np.isnan(values))
-    model = additive_model(Entries(seen.shape, i, j, values[i, j], weights=np.ones(len(i))))
-    return np.asarray(model.constant + model.rows[:, None] + model.columns)
 
 
 def _standard_error(errors: list[float]) -> float:

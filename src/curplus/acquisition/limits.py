@@ -2,60 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._sets import NO_INDEX, different, is_in, union
-from .._typing import IndexVector, Shape
-from .._validation import check_index
+from .._sets import different, is_in, union
+from .._typing import IndexVector
 from ..exceptions import InvalidArgumentError
 from ..observation import Observation, SamplePlan, SamplingDesign
+from ..observation.forbidden import Region, check_region
 
 __all__ = ["Limits", "limits_for"]
 
 GIVEN = SamplingDesign("adaptive", "adaptive", "uniform")  # rows and columns are no sample; the entries no evidence
 
 
-class Places(NamedTuple):
-    """Some rows, columns and cells of a matrix."""
-
-    rows: IndexVector = NO_INDEX  # (p,)
-    columns: IndexVector = NO_INDEX  # (q,)
-    cells: tuple[IndexVector, IndexVector] = (NO_INDEX, NO_INDEX)  # positions (i, j), each (k,)
-
-
-def _check_places(places: Any, shape: Shape, *, name: str) -> Places:
-    """The places that a dict names, of a matrix of this size, each at most once."""
-    if places is None:
-        return Places()
-    if not isinstance(places, Mapping) or not set(places) <= set(Places._fields):
-        raise InvalidArgumentError(
-            f"{name}={places!r} does not say what. Give {name}={{'rows': [...], 'columns': [...], 'cells': (i, j)}}, "
-            "or some of these."
-        )
-    places = Places(**places)
-    n, m = shape
-    rows, columns = (
-        np.unique(check_index(x, size, name=f"{name} {what}"))
-        for x, size, what in ((places.rows, n, "rows"), (places.columns, m, "columns"))
-    )
-    try:
-        i, j = places.cells
-    except (TypeError, ValueError):
-        raise InvalidArgumentError(f"the cells of {name}= are not two arrays (i, j) of positions.") from None
-    i, j = check_index(i, n, name=f"{name} cells i"), check_index(j, m, name=f"{name} cells j")
-    if len(i) != len(j):
-        raise InvalidArgumentError(f"the cells of {name}= have {len(i)} rows and {len(j)} columns. Give pairs.")
-    flat = np.unique(i * m + j)
-    return Places(rows, columns, (flat // m, flat % m))
-
-
 class Limits(NamedTuple):
     """What must be read, and which rows, columns and cells must not."""
 
-    required: Places
+    required: Region
     rows: IndexVector  # (p,), never chosen
     columns: IndexVector  # (q,)
     cells: tuple[IndexVector, IndexVector]  # never read as entries
@@ -63,7 +28,7 @@ class Limits(NamedTuple):
     @property
     def any(self) -> bool:
         """Whether there are any."""
-        return any(map(len, (self.rows, self.columns, self.cells[0], *self.required[:2], self.required.cells[0])))
+        return Region(self.rows, self.columns, self.cells).any or self.required.any
 
     def plan_for_required(self, observation: Observation) -> SamplePlan | None:
         """What must be read and is not known yet; None if there is nothing."""
@@ -88,6 +53,7 @@ class Limits(NamedTuple):
             gaps=True,
             unmeasured_i=np.concatenate([observation.unmeasured_i, i[~known]]),
             unmeasured_j=np.concatenate([observation.unmeasured_j, j[~known]]),
+            forbidden=observation.forbidden.union(Region(cells=self.cells), observation.shape),
         )
 
 
@@ -97,7 +63,7 @@ def limits_for(observation: Observation, required: Any, forbidden: Any) -> Limit
     A row or column with a forbidden cell is not chosen, unless the observation may have gaps: then it has one there.
     """
     shape = observation.shape
-    must, must_not = _check_places(required, shape, name="required"), _check_places(forbidden, shape, name="forbidden")
+    must, must_not = check_region(required, shape, name="required"), check_region(forbidden, shape, name="forbidden")
     i, j = must_not.cells
     rows = must_not.rows if observation.gaps else np.union1d(must_not.rows, i)
     columns = must_not.columns if observation.gaps else np.union1d(must_not.columns, j)

@@ -20,7 +20,7 @@ from ..exceptions import InvalidArgumentError
 from ..observation import Observation, SampleCounts, SamplePlan, SamplingDesign, uniform_plan
 from ..observation.checks import check_observation
 from ..observation.observation import counted
-from ..observation.plan import UNIFORM, distinct_others
+from ..observation.plan import distinct_others
 from ..observation.symmetry import PSD, SYMMETRIC
 from .budget import check_budget
 from .candidates import Candidates, candidate_columns, candidate_rows
@@ -205,6 +205,8 @@ def _rows_or_columns(
 ) -> SamplePlan:
     """The next rows, or columns, or pilots of both."""
     design = SamplingDesign("adaptive", "adaptive", "uniform")
+    words = ["given" if len(lines.forbidden) else "uniform" for lines in (goal.columns, goal.rows)]
+    drawn = SamplingDesign(words[0], words[1], "uniform")
     why = f"chosen by {strategy!r} from what was read"
     columns = rows = NO_INDEX
     if step.uniform:
@@ -212,7 +214,7 @@ def _rows_or_columns(
         rows = _pilots(goal.rows, observation.shape[0], step.n_rows, None if prior is None else prior.T, rng)
         why = "drawn uniformly, as pilots" if prior is None else "chosen from the prior matrix"
         if prior is None and not symmetric:  # rows chosen together with the columns are no independent sample
-            design = UNIFORM
+            design = drawn
     else:
         transposed = not step.n_columns
         candidates = (candidate_rows if transposed else candidate_columns)(observation, step.wanted_more)
@@ -221,7 +223,7 @@ def _rows_or_columns(
             chosen = _check_choice(strategy, _priced(candidates, lines), count, rng)
         else:
             chosen = _pilots(lines, candidates.sample.shape[1], count, None, rng)
-            design, why = UNIFORM, "drawn uniformly: nothing is known of them yet"
+            design, why = drawn, "drawn uniformly: nothing is known of them yet"
         columns, rows = (NO_INDEX, chosen) if transposed else (chosen, NO_INDEX)
     columns, rows = goal.columns.within_money(columns), goal.rows.within_money(rows)
     parts = [counted(len(x), what) for x, what in ((columns, "column"), (rows, "row")) if len(x)]
@@ -293,6 +295,7 @@ def _entries(
         SamplingDesign("uniform", "uniform", word),
         (f"{counted(len(kept), 'entry')} drawn by {strategy!r}" + ("" if evidence else ", to help to choose"),),
         evidence,
+        observation.forbidden,
     )
 
 

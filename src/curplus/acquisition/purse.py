@@ -232,4 +232,4 @@ def _entries_for(observation: Observation, money: float, prices: Prices, done: b
         return max(more, observation.n_entries)
     if more < TOO_FEW * observation.n_entries:
         return observation.n_entries
-    return min(observation.n_entries + more, n * m - len(observation.gap_index()))
+    return max(observation.n_entries, min(observation.n_entries + more, n * m - len(observation.gap_index())))

@@ -32,7 +32,7 @@ def select_columns(
     source: Any,
     k: int,
     *,
-    method: str | Rule = "leverage",
+    method: str | Rule = "qdeim",
     rank: int | None = None,
     cost: Any = None,
     rng: RandomState = None,
@@ -45,7 +45,10 @@ def select_columns(
         The matrix; all of it is read. A sparse one stays sparse. For rows, give its transpose.
     k : int
         How many columns, from 0 to m. It may exceed the rank of the matrix.
-    method : str or Rule, default "leverage"
+    method : str or Rule, default "qdeim"
+        On word counts, answers of language models and noisy matrices of low rank, ``"qdeim"`` leaves the least
+        unexplained, or up to 5 % more than that; ``"pivoted"`` needs no singular vectors and leaves up to 8 % more.
+
         ===================  =======================================================================================
         ``"leverage"``       drawn with chances proportional to the leverage scores :math:`\|v_j\|^2` [1]_
         ``"top_leverage"``   those with the largest leverage scores

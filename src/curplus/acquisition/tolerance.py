@@ -1,41 +1,35 @@
 r"""Reading until the error is small enough: crosses through the places that are explained worst.
 
-Each look draws fresh entries, judges by them the answer made from everything read before, and if that is not good
-enough adds a quarter more rows and columns: rows through entries drawn by their squared errors, and columns where these
-rows, once read, are explained worst. Entries that a look has judged by help to choose, and judge no more.
+Each look draws fresh entries, and judges by them the cross of the rows and columns read before (:mod:`.look`). If it is
+not good enough, a quarter more are read: rows through entries drawn by their squared errors, and columns where these
+rows, once read, are explained worst. If all that is missing is evidence, only entries are read. Entries that a look has
+judged by help to choose, and judge no more.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._arrays import float64, take, to_numpy
+from .._arrays import float64, take
 from .._sets import NO_INDEX, union
-from .._typing import FloatArray, IndexVector, Shape
-from ..evaluation.certificate import HELD_OUT
-from ..evaluation.effective_sample import effective_sample_size, tail_of
-from ..evaluation.estimate import Estimate
+from .._typing import IndexVector, Shape
 from ..evaluation.residual import zero_at_gaps
-from ..factorization import Factorization
-from ..methods import approximate
 from ..observation import Observation, SamplePlan, SamplingDesign
 from ..observation.plan import distinct_others
 from .budget import check_budget
 from .candidates import scaled
 from .costs import Prices, spent
 from .greedy import ResidualColumns
+from .look import FEWEST, Look, look
 from .scores import weighted_draw
 
 __all__ = ["Allowance", "read_to_tolerance"]
 
-LEVEL = 0.95  # over all looks together
-GROWTH = 0.25  # more rows and columns after each look
-FEWEST, MOST = 100, 50_000  # entries of a look; errors near a diagonal are met by many only
+GROWTH = 0.25  # more rows and columns after each look; half of it below twice the tolerance (tolerance.py: 3 to 12 %)
 ADAPTIVE = SamplingDesign("adaptive", "adaptive", "uniform")
 
 
@@ -79,22 +73,29 @@ def read_to_tolerance(
 
     ``carry_out`` reads what a plan names, and returns all that is then known.
     """
-    for number in itertools.count(1):
-        rng = np.random.default_rng([seed, number, *seen.counts])
-        seen = carry_out(fresh_entries(seen, allowance.entries(seen), rng), seen)
-        found = look(seen, number)
-        about = (
-            f"on entries it had not seen, the relative error is about {found.error:.2g}, and below {found.bound:.2g} "
-            f"with {LEVEL:.0%} confidence over all looks, if errors not met are like those met"
-        )
+    if seen.design.entries != "uniform" or seen.probabilities is not None:  # entries of ``start`` are no evidence
+        seen = seen._replaced(evidence=np.zeros(seen.n_entries, dtype=bool))
+    wanted, number = FEWEST, 1
+    while True:
+        rng = np.random.default_rng([seed, *seen.counts])
+        affordable = min(wanted, allowance.entries(seen))
+        plan = fresh_entries(seen, affordable, rng)
+        seen = carry_out(plan, seen)
+        if len(plan.i) < affordable or seen.n_rows == seen.shape[0] or seen.n_columns == seen.shape[1]:
+            return seen.noted("stopped, as everything is read")
+        found = look(seen, tol, number)
         if found.bound <= tol:
-            return seen.noted(f"stopped at the tolerance {tol:g}: {about}")
-        most = allowance.crosses(seen)
-        if most < 1 or min(seen.shape[0] - seen.n_rows, seen.shape[1] - seen.n_columns) < 1:
-            why = "the budget is spent" if most < 1 else "everything is read"
-            return seen.noted(f"stopped above the tolerance {tol:g}, as {why}: {about}")
-        seen = _more_crosses(carry_out, found, most, allowance.symmetric, rng)
-    raise AssertionError("unreachable")  # pragma: no cover
+            return seen.noted(f"stopped at the tolerance {tol:g}: {found.summary}")
+        if needs_entries := found.error <= tol and found.lacks_entries:
+            wanted, most = max(2 * wanted, found.enough), allowance.entries(seen)
+        else:
+            growth = GROWTH if found.error > 2 * tol else GROWTH / 2
+            most = min(allowance.crosses(seen), max(1, math.ceil(growth * seen.n_rows), 2 - seen.n_rows))
+            wanted = min(2 * wanted, found.enough)
+        if most < 1:
+            return seen.noted(f"stopped before the tolerance {tol:g}, as the budget is spent: {found.summary}")
+        seen = found.steering if needs_entries else _more_crosses(carry_out, found, most, allowance.symmetric, rng)
+        number += found.size >= found.enough
 
 
 def _more_crosses(
@@ -118,70 +119,21 @@ def _lines_plan(seen: Observation, *, rows: IndexVector = NO_INDEX, columns: Ind
     return SamplePlan(seen.shape, columns, rows, NO_INDEX, NO_INDEX, design=ADAPTIVE, reasons=(reason,))
 
 
-class Look(NamedTuple):
-    """What fresh entries say of an answer."""
-
-    answer: Factorization | None  # made from everything read before; None if nothing was
-    error: float  # relative, estimated
-    bound: float  # upper confidence bound of it
-    steering: Observation  # all that is known, with no entry left as evidence
-
-
-def fresh_entries(seen: Observation, most: int, rng: np.random.Generator) -> SamplePlan:
-    """Entries for the next look, about a twentieth of what the rows and columns have, within limits."""
+def fresh_entries(seen: Observation, wanted: int, rng: np.random.Generator) -> SamplePlan:
+    """Entries for the next look, uniformly from all positions of which none is known as an entry."""
     n, m = seen.shape
     excluded = union(seen.entries.flat_index, seen.gap_index())
-    wanted = min(int(np.clip((n + m) * (seen.n_rows + seen.n_columns) / 20, FEWEST, MOST)), most)
     flat = distinct_others(rng, n * m, min(wanted, n * m - len(excluded)), excluded)
     reason = f"{len(flat)} entries drawn uniformly, to judge"
     design = SamplingDesign("uniform", "uniform", "uniform")
     return SamplePlan(seen.shape, NO_INDEX, NO_INDEX, flat // m, flat % m, design=design, reasons=(reason,))
 
 
-def look(seen: Observation, number: int) -> Look:
-    """Judge what was read before the fresh entries, at a level that leaves something for all later looks."""
-    before = seen.subset(entries=np.flatnonzero(seen.steering), design=seen.design)
-    answer = approximate(before) if before.n_columns and before.n_rows else None
-    errors, values = errors_of(answer, seen, np.arange(seen.n_entries)), to_numpy(float64(seen.values))
-    size = float(np.max(np.abs(values), initial=0.0)) or 1.0
-    level = 1 - (1 - LEVEL) / (number * (number + 1))
-    _, error, highest = _mean_square(errors[~seen.steering] / size, level)
-    lowest, of_matrix, _ = _mean_square(values / size, level)
-    steering = seen._replaced(evidence=np.zeros(seen.n_entries, dtype=bool))
-    if not of_matrix:
-        return Look(answer, 0.0, 0.0, steering)
-    return Look(answer, math.sqrt(error / of_matrix), math.sqrt(highest / lowest) if lowest else math.inf, steering)
-
-
-def _mean_square(x: FloatArray, level: float) -> tuple[float, float, float]:
-    """A mean square and its limits, by the rule of certificates: wider where few squares decide or tails are long."""
-    squares = x**2
-    mean = float(np.mean(squares)) if len(squares) else 0.0
-    if mean == 0:
-        return 0.0, 0.0, 0.0 if len(squares) else math.inf
-    size = effective_sample_size(squares)
-    spread = float(np.std(squares)) / mean / math.sqrt(len(squares))
-    estimate = Estimate(HELD_OUT, rest=mean, effective_size=size, spread=spread, stretch=tail_of(squares).stretch)
-    low, high = estimate.limits(level)
-    return low, mean, high
-
-
-def errors_of(answer: Factorization | None, seen: Observation, records: IndexVector) -> FloatArray:
-    """Values less predictions at some entries; without an answer, the values."""
-    values: FloatArray = to_numpy(float64(take(seen.values, records, axis=0)))
-    if answer is None:
-        return values
-    return np.asarray(values - to_numpy(float64(answer.entries(seen.i[records], seen.j[records]))))
-
-
 def more_rows(found: Look, most: int, rng: np.random.Generator) -> IndexVector:
-    """Rows through entries that are explained badly; entries on rows and columns that are known say nothing."""
+    """Rows through entries that are explained badly; entries on rows and columns that are known show nothing."""
     seen = found.steering
-    count = min(max(1, math.ceil(GROWTH * seen.n_rows), 2 - seen.n_rows), most, seen.shape[0] - seen.n_rows)
-    outside = np.flatnonzero(seen.outside)
-    errors = errors_of(found.answer, seen, outside)
-    squares = (errors / (np.max(np.abs(errors), initial=0.0) or 1.0)) ** 2
-    named = seen.i[outside[weighted_draw(squares, len(outside), rng)]]
+    count = min(most, seen.shape[0] - seen.n_rows)
+    named = seen.i[weighted_draw(found.errors**2, int(np.count_nonzero(found.errors)), rng)]
     _, first = np.unique(named, return_index=True)
     rows = named[np.sort(first)][:count]
     others = distinct_others(rng, seen.shape[0], count - len(rows), np.union1d(seen.row_index, rows))
@@ -191,9 +143,9 @@ def more_rows(found: Look, most: int, rng: np.random.Generator) -> IndexVector:
 def more_columns(found: Look, seen: Observation, new_rows: IndexVector, most: int) -> IndexVector:
     """Columns where the new rows, once they are read, are explained worst."""
     where = np.flatnonzero(np.isin(seen.row_index, new_rows))
-    errors = float64(take(seen.rows, where, axis=0))
-    if found.answer is not None:
-        errors = errors - float64(found.answer.rows(seen.row_index[where]))
+    errors, cross = float64(take(seen.rows, where, axis=0)), found.cross
+    if cross is not None:
+        errors = errors - cross.combined(take(cross.left, seen.row_index[where], axis=0)) @ cross.right.T
     errors = errors if seen.known_rows is None else zero_at_gaps(errors, take(seen.known_rows, where, axis=0))
     residual = ResidualColumns(scaled(errors), excluded=seen.column_index)
     return np.asarray(residual.pick(min(len(new_rows), most), residual.norms), dtype=np.int64)

@@ -31,15 +31,15 @@ from .options import (
     out_option,
     with_groups,
 )
-from .results import approximation_facts, saved_fact
-from .write import long_frame, write_frame
+from .results import approximation_facts, end_facts
+from .write import FRAMES, long_frame, write_frame
 
 __all__ = ["acquire"]
 
 
 Out = Annotated[
     Path | None,
-    out_option("what was read, for curplus.load (.npz) or as a long table", (".npz", ".csv", ".tsv", ".parquet")),
+    out_option("what was read, for curplus.load (.npz) or as a long table", (".npz", *FRAMES)),
 ]
 Strategy = Annotated[str, name_option(STRATEGIES, "How to choose rows and columns")]
 EntryStrategy = Annotated[str, name_option(ENTRY_STRATEGIES, "How to choose entries")]
@@ -74,7 +74,7 @@ def acquire(
     facts.append(Fact("history", list(observation.history) if json else None))
     if out is not None:
         _save(observation, out)
-        facts.append(saved_fact(out))
+    facts += end_facts(out, "add --out seen.npz to keep what was read", f"curplus approximate {out}")
     show.result(facts, as_json=json)
 
 
@@ -87,9 +87,10 @@ def _read(given: Given, rank: int | None, sampling: Sampling, how: dict[str, Any
     """Read in rounds; what was read before a failure is saved."""
     source = given.matrix()
     try:
+        if not hasattr(source, "limit"):
+            return _acquired(source, rank, sampling, how | {"progress": show.on_terminal()})
         with show.working(f"reading {given.name}") as progress:
-            if hasattr(source, "limit"):
-                source.limit(progress=progress)
+            source.limit(progress=progress)
             return _acquired(source, rank, sampling, how)
     except CURPlusError as error:
         if out is not None and error.observation is not None and any(error.observation.counts):

@@ -15,7 +15,7 @@ from ..exceptions import InvalidArgumentError
 from ..factorization import Factorization
 from ..observation import Observation
 from ..solvers import SOLVERS
-from ..sources import LongSource, TableSource
+from ..sources import Form, LongSource, Source, TableSource
 from . import show
 from .given import Given, observation_of, open_given
 from .options import (
@@ -31,7 +31,7 @@ from .options import (
     out_option,
     with_groups,
 )
-from .results import approximation_facts, comparison_facts, saved_fact
+from .results import approximation_facts, comparison_facts, end_facts
 from .write import TABLES, Written, write_matrix
 
 __all__ = ["approximate", "save_approximation"]
@@ -77,8 +77,8 @@ def approximate(
         with show.working("reading the whole matrix"):
             facts += comparison_facts(approx, observation, given.matrix())
     if out is not None:
-        save_approximation(approx, out)
-        facts.append(saved_fact(out))
+        save_approximation(approx, out, given.source)
+    facts += end_facts(out, "add --out answer.npz to keep the approximation, or answer.csv for all of its numbers")
     show.result(facts, as_json=json)
 
 
@@ -98,7 +98,7 @@ def _fit(observation: Observation, rank: int | None, method: Method, solver: str
     return methods.approximate(observation, rank)
 
 
-def save_approximation(approx: Factorization, out: Path) -> None:
+def save_approximation(approx: Factorization, out: Path, source: Source | None = None) -> None:
     """Save an approximation, or all of its numbers, as the ending says."""
     if out.suffix.lower() == ".npz":
         approx.save(out)
@@ -107,4 +107,5 @@ def save_approximation(approx: Factorization, out: Path) -> None:
     def rows(part: slice) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
         return to_numpy(approx.rows(np.arange(part.start, part.stop)))
 
-    write_matrix(Written(approx.shape, rows, approx.row_names, approx.column_names), out)
+    form = getattr(source, "form", Form())
+    write_matrix(Written(approx.shape, rows, approx.row_names, approx.column_names, form), out)

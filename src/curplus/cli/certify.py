@@ -10,8 +10,9 @@ import typer
 from .. import evaluation, methods
 from ..exceptions import InvalidArgumentError
 from ..factorization import Fact, Factorization
+from ..sources import LongSource
 from . import show
-from .given import observation_of, open_given
+from .given import Given, observation_of, open_given
 from .options import AS_FOUND, BY_DEFAULT, Json, MatrixFile, Rank, Reading, Sampling, with_groups
 from .results import certificate_facts, read_facts
 
@@ -47,7 +48,18 @@ def certify(
         approx = methods.approximate(observation, rank) if approximation is None else _loaded(approximation)
         certificate = evaluation.certify(approx, observation, level=level)
     known = [Fact("shape", approx.shape), Fact("rank", approx.rank), Fact("verdict", certificate.verdict)]
-    show.result([*known, *certificate_facts(certificate), *read_facts(observation, given.source)], as_json=json)
+    if approximation is None:
+        known.insert(0, Fact("judged", f"an approximation made of {_sample(given)}"))
+    end = Fact("next", f"curplus approximate {file} --out answer.npz keeps the approximation that was judged")
+    facts = [*known, *certificate_facts(certificate), *read_facts(observation, given.source)]
+    show.result([*facts, end] if approximation is None else facts, as_json=json)
+
+
+def _sample(given: Given) -> str:
+    """What an approximation is made of, in words."""
+    if given.source is None or isinstance(given.source, LongSource):
+        return f"all values of {given.name}"
+    return f"a random sample of {given.name}, whose size --budget, or --columns, --rows and --entries, set"
 
 
 def _loaded(path: Path) -> Factorization:

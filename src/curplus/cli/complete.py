@@ -11,16 +11,16 @@ import typer
 
 from .. import methods
 from .._arrays import to_numpy
-from .._typing import FloatArray
 from ..evaluation import certify
 from ..factorization import Fact
 from ..observation import Observation
-from ..sources import LongSource, Source
+from ..observation.fill import filled_array
+from ..sources import Form, LongSource, Source
 from ..sources.convert import whole_matrix
 from . import show
 from .given import Given, open_given
 from .options import AS_FOUND, Json, MatrixFile, Rank, Reading, Seed, out_option, with_groups
-from .results import saved_fact
+from .results import end_facts
 from .write import TABLES, Written, write_matrix
 
 __all__ = ["complete"]
@@ -57,8 +57,8 @@ def complete(
             filled = _from_table(given.source, rank, low, high, seed)
     if out is not None:
         write_matrix(filled.table, out)
-        filled.facts.append(saved_fact(out))
-    show.result(filled.facts, as_json=json)
+    end = end_facts(out, "add --out filled.csv, .xlsx or .parquet to keep the filled table")
+    show.result([*filled.facts, *end], as_json=json)
 
 
 def _from_table(source: Source, rank: int | None, low: float, high: float, seed: int) -> Filled:
@@ -73,7 +73,7 @@ def _from_table(source: Source, rank: int | None, low: float, high: float, seed:
     filled = model.fit_transform(table) if gaps.any() else table
     if empty.any():
         filled[:, empty] = np.nan
-    errors = np.zeros(table.shape[1]) if not gaps.any() or model.error_ is None else model.error_
+    errors = model.error_ if gaps.any() else np.zeros(table.shape[1])
     squares = float(np.sum(np.where(empty | ~gaps.any(axis=0), 0.0, gaps.sum(axis=0) * errors**2)))
     names = getattr(source, "column_names", None)
     labels = np.arange(table.shape[1]) if names is None else names
@@ -81,18 +81,23 @@ def _from_table(source: Source, rank: int | None, low: float, high: float, seed:
         Fact("shape", table.shape),
         Fact("rank", model.n_components_ if gaps.any() else None),
         *_filled_facts(int(gaps[:, ~empty].sum()), squares),
-        Fact("interval", None, reason="none: an error at hidden values has no interval" if gaps.any() else ""),
-        Fact("column_errors", dict(zip(map(str, labels), errors.tolist(), strict=True)) if gaps.any() else None),
+        Fact("interval", None, reason="none: an error at left-out values has no interval" if gaps.any() else ""),
+        Fact(
+            "column_errors",
+            dict(zip(map(str, labels), errors.tolist(), strict=True)) if gaps.any() else None,
+            "largest column errors",
+        ),
         Fact("empty_columns", [str(name) for name in labels[empty]] or None, "left empty: no value at all in"),
     ]
-    return Filled(_written(filled, getattr(source, "row_names", None), names), facts)
+    rows, form = getattr(source, "row_names", None), getattr(source, "form", Form())
+    return Filled(Written(filled.shape, filled.__getitem__, rows, names, form), facts)
 
 
 def _from_entries(given: Given, rank: int | None, low: float, high: float) -> Filled:
     """Fill the matrix of a long table, or of what was read before."""
     seen = Observation.from_table(given.source) if given.observation is None else given.observation
     approx = methods.approximate(seen, rank)
-    filled = to_numpy(seen.fill(approx, min_value=low, max_value=high))
+    filled = to_numpy(filled_array(seen, approx, low, high))
     found = certify(approx, seen)
     error, *ends = (np.maximum(0.0, x**2 - found.lower_bound**2) for x in (found.error, *(found.interval or ())))
     interval = tuple(math.sqrt(end) for end in ends) or None
@@ -102,7 +107,7 @@ def _from_entries(given: Given, rank: int | None, low: float, high: float) -> Fi
         *_filled_facts(filled.size - seen.n_values_read, float(error)),
         Fact("interval", interval, "95% interval", reason="" if interval else f"none: {found.reason}"),
     ]
-    return Filled(_written(filled, seen.row_names, seen.column_names), facts)
+    return Filled(Written(filled.shape, filled.__getitem__, seen.row_names, seen.column_names), facts)
 
 
 def _filled_facts(n_gaps: int, squares: float) -> list[Fact]:
@@ -112,7 +117,3 @@ def _filled_facts(n_gaps: int, squares: float) -> list[Fact]:
         Fact("error", math.sqrt(squares), unit="at all of them, in the Frobenius norm"),
         Fact("rmse", math.sqrt(squares / n_gaps) if n_gaps else None, "error of one", "root mean square"),
     ]
-
-
-def _written(filled: FloatArray, row_names: object, column_names: object) -> Written:
-    return Written(filled.shape, lambda part: filled[part], row_names, column_names)  # type: ignore[arg-type]

@@ -59,25 +59,16 @@ def demo(
     with tempfile.TemporaryDirectory() as folder:
         with show.working("buying answers in three rounds"):
             story, study = tell_story(data.matrix, share, Path(folder), seed=seed)
-        with study:
-            pages = [Fact("report", str(report), "report in")] if _write_report(study, report) else []
+        with study, show.working("writing the report"):
+            study.report(report)
     _draw(story).savefig(out, dpi=120)
-    made = [*pages, Fact("out", str(out), "picture in")]
+    made = [Fact("report", str(report), "report in"), Fact("out", str(out), "picture in")]
     if json:
         show.result([*_facts(story), *made], as_json=True)
         return
     _print(story, data.card)
     for fact in made:
         show.line(f"{fact.title} {fact.value}")
-
-
-def _write_report(study: Any, path: Path) -> bool:
-    """Whether a report was written: only where studies can write one."""
-    if not hasattr(study, "report"):
-        return False
-    with show.working("writing the report"):
-        study.report(path)
-    return True
 
 
 def _facts(story: Story) -> list[Fact]:
@@ -109,8 +100,8 @@ def _coverage(story: Story) -> float:
 def _print(story: Story, card: Any) -> None:
     n, m = story.shape
     bought = story.steps[-1].spent / (n * m)
-    show.line(f"{card.title}: {n} {card.rows}, {m} {card.columns}, {n * m:,} answers, right or wrong.")
-    show.line(f"What if you could afford {bought:.0%} of them? A study asks for them in {len(story.steps)} rounds.")
+    show.words(f"{card.title}: {n} {card.rows}, {m} {card.columns}, {n * m:,} answers, right or wrong.")
+    show.words(f"What if you could afford {bought:.0%} of them? A study asks for them in {len(story.steps)} rounds.")
     rows = [
         [str(k), f"{s.spent:,.0f}", f"{s.spent / (n * m):.1%}", f"{s.n_failed:,}", f"{s.n_repeated:,}"]
         + [f"{getattr(s, way):.4f}" for way in WAYS]
@@ -118,13 +109,13 @@ def _print(story: Story, card: Any) -> None:
     ]
     headings = ["round", "spent", "share", "failed", "twice", *WAYS.values()]
     show.table(headings, rows, title="error at answers that were not bought (root mean square)")
-    show.line(
+    show.words(
         "Failed so far: paid for without an answer. Twice: bought again by mistake. The other two ways have the same "
         "answers: the mean of each model, and an additive model of models and questions."
     )
-    show.line(f"The study says: {story.status.sentence}. The true error is {story.relative_error:.1%}.")
+    show.words(f"The study says: {story.status.sentence}. The true error is {story.relative_error:.1%}.")
     scores = ", ".join(f"{WAYS[way]} {error:.4f}" for way, error in story.score_errors.items())
-    show.line(f"Error of a model's score (root mean square): {scores}.")
+    show.words(f"Error of a model's score (root mean square): {scores}.")
     _print_best(story)
 
 
@@ -138,7 +129,7 @@ def _print_best(story: Story) -> None:
     title = f"the first {len(shown)} of {len(story.best)} models that may be the best"
     show.table(["model", "score", "95% interval", "true score", "true rank"], rows, title=title)
     word = "is" if true_best in story.best else "is not"
-    show.line(
+    show.words(
         f"The truly best, model {true_best}, {word} among the {len(story.best)} that may be the best, of "
         f"{len(story.truth)}. {_coverage(story):.1%} of the intervals hold the true score."
     )

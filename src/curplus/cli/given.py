@@ -13,7 +13,7 @@ from ..methods import load
 from ..observation import Observation, observe
 from ..sources import LongSource, Source, open_source
 from . import show
-from .options import Reading, Sampling, counts
+from .options import Reading, Sampling, counts, spelled
 
 __all__ = ["Given", "is_saved", "observation_of", "open_given"]
 
@@ -55,15 +55,15 @@ def open_given(name: str, reading: Reading) -> Given:
         return Given(name, observation=saved)
     source = open_source(name, **reading.as_keywords())
     if notes := getattr(source, "notes", ()):
-        options = ", ".join(dict.fromkeys(_option(note.name) for note in notes if note.name))
+        options = ", ".join(dict.fromkeys(_otherwise(note.name, note.value) for note in notes if note.name))
         otherwise = f" (if not so, use {options})" if options else ""
         show.note(f"{name}: {'; '.join(note.text for note in notes)}{otherwise}")
     return Given(name, source)
 
 
-def _option(keyword: str) -> str:
-    """The option of the command line for a keyword of open_source."""
-    return {"header": "--header or --no-header", "long": "--wide"}.get(keyword, f"--{keyword.replace('_', '-')}")
+def _otherwise(name: str, value: object) -> str:
+    """The option that says the contrary of what was found."""
+    return spelled(name, not value) if isinstance(value, bool) else spelled(name, "").partition(" ")[0]
 
 
 def observation_of(given: Given, rank: int | None, sampling: Sampling) -> Observation:

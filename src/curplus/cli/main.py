@@ -8,8 +8,10 @@ from typing import Annotated
 import typer
 
 from .._layout import __version__
+from .._spelling import SPELLING
 from ..exceptions import CURPlusError, InconsistentObservationError, InvalidArgumentError
 from . import acquire, approximate, certify, complete, datasets, demo, info, reproduce, show, study
+from .options import spelled
 
 __all__ = ["EXIT_CODES", "app", "run"]
 
@@ -36,6 +38,7 @@ app.command()(reproduce.reproduce)
 
 def run() -> None:
     """Run a command; an expected failure is one line, not a traceback."""
+    before = SPELLING.set(spelled)
     try:
         app()
     except MemoryError:
@@ -44,6 +47,8 @@ def run() -> None:
     except (CURPlusError, OSError) as error:
         show.failure(error)
         sys.exit(_exit_code(error))
+    finally:
+        SPELLING.reset(before)
 
 
 def _exit_code(error: Exception) -> int:

@@ -6,6 +6,7 @@ import codecs
 import inspect
 import math
 import re
+import shlex
 import tempfile
 from collections.abc import Callable
 from functools import wraps
@@ -27,6 +28,7 @@ from ..sources.standard_input import STANDARD_INPUT
 
 __all__ = [
     "AS_FOUND",
+    "AS_WRITTEN",
     "AT_COST",
     "BY_DEFAULT",
     "Check",
@@ -40,29 +42,19 @@ __all__ = [
     "Rows",
     "Sampling",
     "Seed",
+    "Writing",
     "check_ending",
     "check_seed",
     "check_writable",
     "counts",
     "name_option",
     "out_option",
+    "spelled",
     "with_groups",
 ]
 
-SEPARATORS = {
-    ",": ",",
-    ";": ";",
-    "|": "|",
-    " ": " ",
-    "\t": "\t",
-    "comma": ",",
-    "tab": "\t",
-    "\\t": "\t",
-    "semicolon": ";",
-    "bar": "|",
-    "blank": " ",
-    "blanks": " ",
-}
+SEPARATORS = {"comma": ",", "tab": "\t", "\\t": "\t", "semicolon": ";", "bar": "|", "blank": " ", "blanks": " "}
+LINES = re.compile(r"\d+|\d+-\d+(,\d+-\d+)*")
 SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?", re.IGNORECASE)
 
 
@@ -121,33 +113,30 @@ def counts(shape: Shape, rank: int | None, columns: int | None, rows: int | None
     )
 
 
-def _check_size(text: str | None) -> str | None:
-    if text is not None and not SIZE.fullmatch(text):
-        raise InvalidArgumentError(f"--memory-limit={text} is not a size. Give bytes, or for example 500MB or 2GB.")
-    return text
-
-
-def _n_bytes(text: str) -> int:
+def _size(text: str | None) -> Any:
+    if text is None:
+        return None
     found = SIZE.fullmatch(text)
-    assert found is not None
+    if not found:
+        raise InvalidArgumentError(f"--memory-limit={text} is not a size. Give bytes, or for example 500MB or 2GB.")
     return int(float(found[1]) * 1000 ** " kmgt".index(found[2].lower() or " "))
 
 
-def _check_sep(text: str | None) -> str | None:
+def _sep(text: str | None) -> str | None:
     sep = text if text is None else SEPARATORS.get(text.lower(), text)
-    if sep is not None and sep not in SEPARATORS.values():
+    if sep not in (None, *SEPARATORS.values()):
         raise InvalidArgumentError(f"--sep={text} is unknown. Use comma, tab, semicolon, bar or blank.")
     return sep
 
 
-def _check_decimal(text: str | None) -> str | None:
+def _decimal(text: str | None) -> str | None:
     mark = {"point": ".", "comma": ","}.get(text or "", text)
     if mark not in (None, ".", ","):
         raise InvalidArgumentError(f"--decimal={text} is unknown. Use point or comma.")
     return mark
 
 
-def _check_encoding(text: str | None) -> str | None:
+def _encoding(text: str | None) -> str | None:
     try:
         codecs.lookup(text or "utf-8")
     except LookupError:
@@ -155,20 +144,64 @@ def _check_encoding(text: str | None) -> str | None:
     return text
 
 
+def _lines(text: str | None) -> Any:
+    """How many lines at the top, or which."""
+    if text is not None and not LINES.fullmatch(text):
+        raise InvalidArgumentError(
+            f"--skip-rows={text} names no lines. Give 3 for the first three, 2-2 for the second."
+        )
+    if text is None or text.isdigit():
+        return text and int(text)
+    ends = [[int(end) for end in part.split("-")] for part in text.split(",")]
+    return [line for first, last in ends for line in range(first, last + 1)]
+
+
+def _words(text: str | None) -> Any:
+    return text and [text, *text.split(",")]
+
+
+def _column(text: str | None) -> Any:
+    return text if text is None else False if text.lower() == "none" else int(text) if text.isdigit() else text
+
+
+SEP_HELP = "What separates cells: comma, tab, semicolon, bar or blank, or the character."
+SKIP_HELP = "Lines to leave out: 3 for the first three, 2-2 for the second, such as units, or several: 2-2,5-7."
+Sep = Annotated[str | None, typer.Option(callback=_sep, help=SEP_HELP)]
+Decimal = Annotated[str | None, typer.Option(callback=_decimal, help="Decimal mark: point or comma.")]
+Encoding = Annotated[str | None, typer.Option(callback=_encoding, help="Encoding, such as latin-1.")]
+Sheet = Annotated[str | None, typer.Option(help="Sheet of a workbook: its name, or its position from 0.")]
+SkipRows = Annotated[str | None, typer.Option(callback=_lines, help=SKIP_HELP)]
+NaValues = Annotated[str | None, typer.Option(callback=_words, help="What else is a gap: ND, or several: 'ND,n.d.'.")]
+
+
+class Writing(NamedTuple):
+    """How a table is written, where that is not found out by itself."""
+
+    sep: Sep = None
+    decimal: Decimal = None
+    encoding: Encoding = None
+    sheet: Sheet = None
+    skip_rows: SkipRows = None
+    na_values: NaValues = None
+
+    def as_keywords(self) -> dict[str, Any]:
+        """The keywords of :meth:`curplus.Study.tell` that were said."""
+        return {name: value for name, value in self._asdict().items() if value is not None}
+
+
 class Reading(NamedTuple):
     """How a file is to be read, where that is not found out by itself."""
 
-    sep: Annotated[
-        str | None,
-        typer.Option(
-            callback=_check_sep, help="What separates cells: comma, tab, semicolon, bar or blank, or the character."
-        ),
-    ] = None
-    decimal: Annotated[str | None, typer.Option(callback=_check_decimal, help="Decimal mark: point or comma.")] = None
-    encoding: Annotated[str | None, typer.Option(callback=_check_encoding, help="Encoding, such as latin-1.")] = None
+    sep: Sep = None
+    decimal: Decimal = None
+    encoding: Encoding = None
+    sheet: Sheet = None
+    skip_rows: SkipRows = None
+    na_values: NaValues = None
     header: Annotated[bool | None, typer.Option(help="Whether the first line has the names of columns.")] = None
     index_col: Annotated[
-        str | None, typer.Option(help="Column with the names of rows: its name, its position from 0, or none.")
+        str | None,
+        typer.Option(callback=_column, help="Column with the names of rows: its name, its position from 0, or none."),
     ] = None
     long: Annotated[
         bool | None, typer.Option("--long/--wide", help="Whether each line has a row, a column and a value.")
@@ -178,26 +211,34 @@ class Reading(NamedTuple):
         typer.Option(help="The columns of a long table that hold row, column and value: 'user,film,rating'."),
     ] = None
     dataset: Annotated[str | None, typer.Option(help="Which matrix of a file that holds several.")] = None
+    external: Annotated[
+        bool | None,
+        typer.Option("--external", help="Follow an HDF5 file to other files; only for files that you trust."),
+    ] = None
     memory_limit: Annotated[
-        str | None, typer.Option(callback=_check_size, help="Most memory for chunks of a large file, such as 2GB.")
+        str | None, typer.Option(callback=_size, help="Most memory for chunks of a large file, such as 2GB.")
     ] = None
 
     def as_keywords(self) -> dict[str, Any]:
         """The keywords of :func:`curplus.open_source` that were said."""
-        index: Any = self.index_col
-        if index is not None:
-            index = False if index.lower() == "none" else int(index) if index.isdigit() else index
-        said = {
-            "sep": self.sep,
-            "decimal": self.decimal,
-            "encoding": self.encoding,
-            "header": self.header,
-            "index_col": index,
-            "long": tuple(self.long_columns.split(",")) if self.long_columns else self.long,
-            "dataset": self.dataset,
-            "memory_limit": None if self.memory_limit is None else _n_bytes(self.memory_limit),
-        }
-        return {name: value for name, value in said.items() if value is not None}
+        said = {name: value for name, value in self._asdict().items() if value is not None}
+        three = said.pop("long_columns", None)
+        return said if three is None else said | {"long": tuple(three.split(","))}
+
+
+def spelled(name: str, value: Any) -> str:
+    """An option of :func:`curplus.open_source`, as it is written on the command line."""
+    dashed = f"--{name.replace('_', '-')}"
+    if isinstance(value, bool):
+        return dashed if value else {"index_col": f"{dashed} none", "long": "--wide"}.get(name, f"--no-{name}")
+    if isinstance(value, (list, tuple)):
+        value = ",".join(f"{part}-{part}" if name == "skip_rows" else str(part) for part in value)
+        dashed = "--long-columns" if name == "long" else dashed
+    return f"{dashed} {shlex.quote(SPELLED.get(str(value), str(value)))}"
+
+
+#: Values that are hard to read, or to type, in a shell.
+SPELLED = {",": "comma", "\t": "tab", ";": "semicolon", "|": "bar", " ": "blank", ".": "point"}
 
 
 Rank = Annotated[int | None, typer.Option(help="Target rank; if left out, the data decide.")]
@@ -257,13 +298,14 @@ class Prices(NamedTuple):
         return Costs(self.row_price, self.column_price, 1.0 if self.entry_price is None else self.entry_price)
 
 
-AS_FOUND, BY_DEFAULT, AT_COST = Reading(), Sampling(), Prices()
+GROUPS = (Reading, Writing, Sampling, Prices)
+AS_FOUND, AS_WRITTEN, BY_DEFAULT, AT_COST = Reading(), Writing(), Sampling(), Prices()
 
 
 def with_groups(verb: Callable[..., None]) -> Callable[..., None]:
-    """A verb whose parameters of the types ``Reading``, ``Sampling`` and ``Prices`` are an option for each field."""
+    """A verb whose parameters of the types in ``GROUPS`` are an option for each field."""
     kinds = get_type_hints(verb, include_extras=True)
-    groups = {name: kind for name, kind in kinds.items() if kind in (Reading, Sampling, Prices)}
+    groups = {name: kind for name, kind in kinds.items() if kind in GROUPS}
     parameters: list[inspect.Parameter] = []
     for name, parameter in inspect.signature(verb).parameters.items():
         if name in groups:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from ..factorization import Fact
 from ..paper import EXPERIMENTS, SCALES
@@ -44,7 +40,7 @@ def reproduce(
         if not json:
             show.line(str(path))
 
-    with show.interruptible("finished"), _counting(console) as progress:
+    with show.interruptible("finished"), show.working("measuring") as tell:
         make(
             names or [],
             folder,
@@ -53,26 +49,8 @@ def reproduce(
             jobs=jobs,
             seed=seed,
             remark=remark,
-            progress=progress,
+            progress=lambda name, done, total: tell(done, total),
             written=written,
         )
     if json:
         show.result([Fact("folder", str(folder)), Fact("files", files)], as_json=True)
-
-
-@contextmanager
-def _counting(console: Console) -> Iterator[Callable[[str, int, int], None]]:
-    """A function that shows how many cells are done: bars in a terminal, elsewhere a line for every twentieth."""
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TextColumn("cells"))
-    times = TimeElapsedColumn(), TimeRemainingColumn()
-    tasks = {}
-    with Progress(*columns, *times, console=console, disable=not console.is_terminal) as bars:
-
-        def progress(name: str, done: int, total: int) -> None:
-            if name not in tasks:
-                tasks[name] = bars.add_task(name, total=total)
-            bars.update(tasks[name], completed=done)
-            if not console.is_terminal and done * 20 // total > (done - 1) * 20 // total:
-                console.print(f"{name}: {done} of {total} cells")
-
-        yield progress

@@ -18,16 +18,18 @@ __all__ = [
     "approximation_facts",
     "certificate_facts",
     "comparison_facts",
+    "end_facts",
     "read_facts",
-    "saved_fact",
     "share",
     "true_errors",
 ]
 
 
-def saved_fact(out: Path) -> Fact:
-    """Where a result was saved."""
-    return Fact("out", str(out), "saved to")
+def end_facts(out: Path | None, otherwise: str, then: str = "") -> list[Fact]:
+    """Where a result was saved, and what to do next; ``otherwise`` if it was not."""
+    if out is None:
+        return [Fact("next", otherwise)]
+    return [Fact("out", str(out), "saved to"), Fact("next", then or None)]
 
 
 def share(observation: Observation) -> float:

@@ -6,8 +6,9 @@ import json
 import math
 import os
 import sys
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,22 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from .._progress import Tell, showing
 from ..factorization import Fact
 
-__all__ = ["console", "facts", "failure", "interruptible", "line", "note", "result", "table", "working"]
+__all__ = [
+    "console",
+    "facts",
+    "failure",
+    "interruptible",
+    "line",
+    "note",
+    "on_terminal",
+    "result",
+    "table",
+    "words",
+    "working",
+]
 
 UNWRAPPED = 100_000  # characters
 MOST_NAMES = 6  # of a list that is shown
@@ -35,27 +49,36 @@ def console(*, stderr: bool = False) -> Console:
 
 
 def line(text: str) -> None:
-    """Print one line, however long."""
+    """Print one line, however long, such as a path: it can be copied as it is."""
     console().print(text, soft_wrap=True)
+
+
+def words(text: str, *, terminal: Console | None = None) -> None:
+    """Print sentences in lines no longer than the terminal, broken between words."""
+    terminal = terminal or console()
+    terminal.print("\n".join(textwrap.wrap(text, terminal.width, break_long_words=False)), soft_wrap=True)
 
 
 def note(text: str) -> None:
     """Say on standard error what is worth knowing and is no result."""
-    console(stderr=True).print(Text.assemble(("note:", "bold"), " ", " ".join(text.splitlines())), soft_wrap=True)
+    words(f"note: {text}", terminal=console(stderr=True))
 
 
 def failure(error: Exception) -> None:
-    """Say in one line on standard error what went wrong."""
+    """Say in one line on standard error what went wrong: programs read it, and terminals break it where they end."""
     text = f"{error.filename}: {error.strerror}." if isinstance(error, OSError) and error.filename else str(error)
     message = " ".join(text.splitlines())
     console(stderr=True).print(Text.assemble(("error:", "bold red"), " ", message), soft_wrap=True)
 
 
-@contextmanager
-def working(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Say on standard error what is being done, while it is being done; gives a function that tells its progress."""
-    with console(stderr=True).status(Text(what)) as status:
-        yield lambda done, total: status.update(Text(f"{what}: {done} of {total} chunks"))
+def on_terminal() -> bool:
+    """Whether somebody sees what is said on standard error."""
+    return sys.stderr.isatty()
+
+
+def working(what: str) -> AbstractContextManager[Tell]:
+    """Show what is being done, and how far it has come, where somebody sees it."""
+    return showing(what, wanted=on_terminal())
 
 
 @contextmanager
@@ -110,7 +133,7 @@ def _words(fact: Fact) -> str:
     if fact.name in IN_WORDS and value is not None:
         value = IN_WORDS[fact.name](value)
     elif isinstance(value, Mapping):
-        value = ", ".join(f"{name.replace('_e', ' e')} {_number(part)}" for name, part in value.items())
+        value = _listed([f"{name.replace('_e', ' e')} {_number(part)}" for name, part in value.items()])
     elif isinstance(value, (list, tuple, np.ndarray)):
         value = _listed([str(part) for part in value]) or None
     return fact._replace(value=value).text
@@ -119,6 +142,9 @@ def _words(fact: Fact) -> str:
 #: How some facts are put into words.
 IN_WORDS: Mapping[str, Callable[[Any], str]] = {
     "shape": lambda shape: f"{shape[0]:,} x {shape[1]:,}",
+    "column_errors": lambda errors: _listed(
+        [f"{name} {_number(x)}" for name, x in sorted(errors.items(), key=lambda pair: -np.nan_to_num(pair[1]))]
+    ),
     "interval": lambda ends: f"{ends[0]:.4g} to {ends[1]:.4g}",
     "read": lambda read: (
         f"{read['columns']} columns, {read['rows']} rows, {read['entries']} entries: {read['share']:.2%} of the matrix"
@@ -139,14 +165,19 @@ def _listed(names: Sequence[str]) -> str:
 
 def facts(pairs: Iterable[tuple[str, str]], *, title: str = "") -> None:
     """Names and what is to be said of them, in two columns."""
+    terminal, listed = console(), list(pairs)
+    if title:
+        terminal.print(title, style="bold")
+    wide = max((len(name) for name, _ in listed), default=0)
+    if terminal.width == UNWRAPPED:  # not padded to the longest
+        for name, text in listed:
+            terminal.print(f"{name:<{wide}}  {text}")
+        return
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(style="bold", no_wrap=True)
     grid.add_column()
-    for name, text in pairs:
+    for name, text in listed:
         grid.add_row(name, text)
-    terminal = console()
-    if title:
-        terminal.print(title, style="bold")
     terminal.print(grid)
 
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from .._typing import FloatArray, IndexVector, Shape
 from ..evaluation import MeanEstimates, estimate_means
-from ..methods.approximate.offsets import additive_model
-from ..observation import Entries
+from ..methods.approximate import Offsets
+from ..observation import Cells, Observation
 from ..study import Status, Study
 
 __all__ = ["Baselines", "Step", "Story", "tell_story"]
@@ -65,7 +65,7 @@ def tell_story(matrix: FloatArray, share: float, folder: Path, *, seed: int = 0)
     for _ in range(N_ROUNDS):
         n_repeated = _buy(study, matrix, share / N_ROUNDS, rng)
         study.certify()
-        baselines = _baselines(study.observation().entries)
+        baselines = _baselines(study.observation())
         steps.append(_step(study, matrix, baselines, n_repeated))
     approx, seen = study.fit(), study.observation()
     means, truth = estimate_means(approx, seen), matrix.mean(axis=1)
@@ -90,15 +90,14 @@ def _buy(study: Study, matrix: FloatArray, share: float, rng: np.random.Generato
     return len(again)
 
 
-def _baselines(answers: Entries) -> Baselines:
+def _baselines(seen: Observation) -> Baselines:
     """What the mean of each row's own answers and an additive model make of them."""
-    (n, m), i, values = answers.shape, answers.i, answers.values
+    (n, m), i, values = seen.shape, seen.i, seen.values
     counts, sums = np.bincount(i, minlength=n), np.bincount(i, values, n)
     own_mean = np.where(counts > 0, sums / np.maximum(counts, 1), values.mean())
-    model = additive_model(Entries((n, m), i, answers.j, values, weights=np.ones(len(i))))
     known = np.zeros((n, m), dtype=bool)
-    known[i, answers.j] = True
-    return Baselines(known, own_mean, np.asarray(model.constant + model.rows[:, None] + model.columns))
+    known[i, seen.j] = True
+    return Baselines(known, own_mean, Offsets().fit(Cells.of(seen)).to_array())
 
 
 def _step(study: Study, matrix: FloatArray, baselines: Baselines, n_repeated: int) -> Step:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from . import study_answers, study_lists, study_making, study_run
+from . import study_answers, study_changes, study_lists, study_making, study_run
 
 __all__ = ["app"]
 
@@ -14,6 +14,9 @@ app.command()(study_lists.ask)
 app.command()(study_lists.tell)
 app.command()(study_lists.cancel)
 app.command()(study_lists.status)
+app.command()(study_changes.add)
+app.command()(study_changes.rename)
+app.command()(study_changes.retire)
 app.command()(study_answers.fit)
 app.command()(study_answers.predict)
 app.command()(study_answers.means)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,22 +15,14 @@ from . import show
 from .approximate import save_approximation
 from .certify import Level
 from .options import Json, out_option
-from .results import answer_facts, certificate_facts, read_facts, saved_fact
-from .study_options import StudyFile, opened
-from .write import TABLES, write_frame
+from .results import answer_facts, certificate_facts, end_facts, read_facts
+from .study_options import Axis, Best, MeansOf, Smallest, StudyFile, opened
+from .write import FRAMES, TABLES, write_frame
 
 __all__ = ["fit", "means", "predict"]
 
-FRAMES = (".csv", ".tsv", ".parquet")
 MOST_PRINTED = 10_000  # cells in a JSON object
 MOST_SHOWN = 10  # lines of a table in the terminal
-
-
-class Axis(StrEnum):
-    """Whose means."""
-
-    rows = "rows"
-    columns = "columns"
 
 
 Names = Annotated[list[str] | None, typer.Option(help="By name; may be given several times. All if left out.")]
@@ -51,7 +42,7 @@ def fit(
     facts = [first, *read_facts(observation), *rest, *certificate_facts(certificate)]
     if out is not None:
         save_approximation(approx, out)
-        facts.append(saved_fact(out))
+    facts += end_facts(out, f"curplus study predict {study} --out predicted.csv writes all cells")
     show.result(facts, as_json=json)
 
 
@@ -74,7 +65,7 @@ def predict(
     facts.append(Fact("n_measured", int(table["measured"].sum()), "measured"))
     if out is not None:
         write_frame(table, out)
-        facts.append(saved_fact(out))
+        facts += end_facts(out, "")
     elif json:
         facts.append(Fact("cells", _records(table)))
     show.result(facts, as_json=json)
@@ -92,9 +83,9 @@ def _check_few(n_cells: int) -> None:
 
 def means(
     study: StudyFile,
-    axis: Annotated[Axis, typer.Option(help="Means of rows, or of columns.")] = Axis.rows,
-    best: Annotated[int, typer.Option(help="How many of the best are looked for.")] = 1,
-    smallest: Annotated[bool, typer.Option("--smallest", help="Small means are good, not large ones.")] = False,
+    axis: MeansOf = Axis.rows,
+    best: Best = 1,
+    smallest: Smallest = False,
     level: Level = 0.95,
     out: Annotated[Path | None, out_option("the table of all means", FRAMES)] = None,
     json: Json = False,
@@ -117,7 +108,7 @@ def means(
     ]
     if out is not None:
         write_frame(table, out)
-        facts.append(saved_fact(out))
+        facts += end_facts(out, "")
     if json:
         facts.append(Fact("means", _records(table)))
     show.result(facts, as_json=json)

@@ -12,7 +12,7 @@ from ..exceptions import InvalidArgumentError
 from ..factorization import Fact
 from ..study import Receipt, Worklist
 from . import show
-from .options import Json, Seed, out_option
+from .options import AS_WRITTEN, Json, Seed, Writing, out_option, with_groups
 from .study_options import StudyFile, Who, opened, status_facts
 
 __all__ = ["ask", "cancel", "status", "tell"]
@@ -39,6 +39,13 @@ def ask(
     require_column: Names = None,
     forbid_row: Names = None,
     forbid_column: Names = None,
+    batch: Annotated[
+        int | None, typer.Option(help="How many are measured together, such as 96 on a plate: a multiple is asked for.")
+    ] = None,
+    unit: Annotated[str, typer.Option(help="What a batch is made of: cell, or whole row or column.")] = "cell",
+    batch_price: Annotated[
+        float | None, typer.Option(help="Price of a batch; that of its cells, rows or columns if left out.")
+    ] = None,
     timeout: Annotated[float | None, typer.Option(help="Seconds after which it may be asked for again.")] = None,
     seed: Seed = 0,
     who: Who = None,
@@ -57,6 +64,9 @@ def ask(
                     budget,  # type: ignore[arg-type]  # one of the two is given
                     required=required,
                     forbidden=forbidden,
+                    batch=batch,
+                    unit=unit,
+                    batch_price=batch_price,
                     timeout=timeout,
                     rng=seed,
                     who=who,
@@ -73,6 +83,7 @@ def ask(
         Fact("price", todo.price),
         Fact("expires", None if todo.expires is None else todo.expires.isoformat()),
         Fact("out", str(out), "list in"),
+        Fact("next", f"fill in its column value, and: curplus study tell {study} {out}"),
     ]
     show.result(facts, as_json=json)
 
@@ -86,24 +97,34 @@ def _write(todo: Worklist, out: Path) -> None:
     write[out.suffix.lower()](out)
 
 
+@with_groups
 def tell(
     study: StudyFile,
     tables: Annotated[list[Path], typer.Argument(help="Lists that were filled in, or other tables with values.")],
-    force: Annotated[bool, typer.Option("--force", help="Keep values far larger than usual, and repeats.")] = False,
+    history: Annotated[
+        bool, typer.Option("--history", help="Measured before the study: it is used, and costs nothing.")
+    ] = False,
+    design: Annotated[
+        str | None, typer.Option(help='"uniform" promises that chance alone chose these cells: they are evidence.')
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Keep values far larger than usual.")] = False,
     who: Who = None,
     json: Json = False,
+    writing: Writing = AS_WRITTEN,
 ) -> None:
     """Keep what was measured: each table as a whole, or nothing of it."""
     told = []
     with opened(study) as known:
         for path in tables:
-            receipt = known.tell(path, force=force, who=who)
+            receipt = known.tell(path, history=history, design=design, force=force, who=who, **writing.as_keywords())
             told.append(receipt)
             if not json:
-                show.line(str(receipt))
+                show.words(str(receipt))
         shape = known.settings.shape
     if json:
         show.result([Fact("shape", shape), Fact("tables", [_plain(receipt) for receipt in told])], as_json=True)
+    else:
+        show.line(f"next: curplus study fit {study} judges what is known now, and curplus study status {study} sums up")
 
 
 def _plain(receipt: Receipt) -> dict[str, Any]:
@@ -113,6 +134,7 @@ def _plain(receipt: Receipt) -> dict[str, Any]:
         "n_values": receipt.n_values,
         "n_failed": receipt.n_failed,
         "n_unasked": receipt.n_unasked,
+        "n_again": receipt.n_again,
         "is_new": receipt.is_new,
     }
 

@@ -7,14 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
-from ..exceptions import InvalidArgumentError, StudyError
+from ..exceptions import InvalidArgumentError
 from ..factorization import Fact
 from ..study import Study
 from . import show
 from .options import AT_COST, Json, Prices, Rank, out_option, with_groups
-from .study_options import StudyFile, opened
+from .study_options import Axis, Best, MeansOf, Smallest, StudyFile, opened
 
-__all__ = ["create", "export", "report"]
+__all__ = ["create", "export", "names_in", "report"]
 
 HOW_MANY = "How many, or a text file with one name in each line."
 LONGEST_LIST = 2**26  # bytes of a file of names
@@ -30,7 +30,6 @@ Noise = Annotated[
 Counted = Annotated[
     str, typer.Option(help="What counts where a cell was measured again: all (their mean), latest or error.")
 ]
-Exported = Annotated[Path | None, typer.Option(help="Make the study of a folder that 'study export' wrote.")]
 Page = Annotated[Path | None, out_option("the report", (".html",))]
 
 
@@ -43,32 +42,28 @@ def create(
     noise: Noise = None,
     rank: Rank = None,
     records: Counted = "all",
-    from_export: Exported = None,
     json: Json = False,
     prices: Prices = AT_COST,
 ) -> None:
     """Make a new study: a file that does not exist yet, on a local disk."""
-    if from_export is not None:
-        made = Study.from_export(from_export, study)
-    elif rows is None or columns is None:
+    if rows is None or columns is None:
         raise InvalidArgumentError("--rows and --columns are needed: how many, or a file with their names.")
-    else:
-        made = Study.create(
-            study,
-            rows=_names(rows, "--rows"),
-            columns=_names(columns, "--columns"),
-            budget=budget,
-            costs=prices.as_costs(),
-            noise=_noise(noise),
-            rank=rank,
-            records=records,
-        )
-    with made:
+    with Study.create(
+        study,
+        rows=names_in(rows, "--rows"),
+        columns=names_in(columns, "--columns"),
+        budget=budget,
+        costs=prices.as_costs(),
+        noise=_noise(noise),
+        rank=rank,
+        records=records,
+    ) as made:
         known = [Fact("shape", made.settings.shape), Fact("budget", made.settings.budget)]
-    show.result([*known, Fact("out", str(study), "made")], as_json=json)
+    end = Fact("next", f"curplus study ask {study} --budget 0.1 --out list.csv")
+    show.result([*known, Fact("out", str(study), "made"), end], as_json=json)
 
 
-def _names(text: str, option: str) -> Any:
+def names_in(text: str, option: str) -> Any:
     """How many, or the lines of a file."""
     if text.isascii() and text.isdigit():
         return int(text)
@@ -91,14 +86,19 @@ def _noise(text: str | None) -> float | str | None:
         return text
 
 
-def report(study: StudyFile, out: Page = None, json: Json = False) -> None:
+def report(
+    study: StudyFile,
+    axis: MeansOf = Axis.rows,
+    best: Best = 5,
+    smallest: Smallest = False,
+    out: Page = None,
+    json: Json = False,
+) -> None:
     """Write one HTML page: what was measured, money and error by round, the answer, what to measure next."""
     path = Path(f"{study.stem}-report.html") if out is None else out
     with opened(study) as known:
-        if not hasattr(known, "report"):
-            raise StudyError("this version of curplus cannot write reports of studies. Use a newer one.")
         with show.working("writing the report"):
-            known.report(path)
+            known.report(path, axis=1 if axis is Axis.rows else 0, n_best=best, largest=not smallest)
         facts = [Fact("shape", known.settings.shape), Fact("out", str(path), "report in")]
     show.result(facts, as_json=json)
 
@@ -108,7 +108,7 @@ def export(
     folder: Annotated[Path, typer.Argument(help="A folder that does not exist yet.")],
     json: Json = False,
 ) -> None:
-    """Write everything as CSV tables into a new folder; 'study create --from-export' makes the study of it."""
+    """Write everything as CSV tables into a new folder, for other programs. Copy the file to keep the study."""
     with opened(study) as known:
         known.export(folder)
         facts = [Fact("shape", known.settings.shape), Fact("out", str(folder), "exported to")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +12,19 @@ import typer
 from ..factorization import Fact
 from ..study import Round, Status, Study
 
-__all__ = ["StudyFile", "Who", "opened", "status_facts"]
+__all__ = ["Axis", "Best", "MeansOf", "Smallest", "StudyFile", "Who", "opened", "status_facts"]
+
+
+class Axis(StrEnum):
+    """Whose means."""
+
+    rows = "rows"
+    columns = "columns"
+
+
+MeansOf = Annotated[Axis, typer.Option(help="Means of rows, or of columns.")]
+Best = Annotated[int, typer.Option(help="How many of the best are looked for.")]
+Smallest = Annotated[bool, typer.Option("--smallest", help="Small means are good, not large ones.")]
 
 StudyFile = Annotated[Path, typer.Argument(metavar="STUDY", help="The file of the study.")]
 Who = Annotated[str | None, typer.Option(help="Who it was; the user of the computer if left out.")]

@@ -7,19 +7,20 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from ..exceptions import InvalidArgumentError
+from ..factorization import Fact
 from ..study import Status
 from . import show
 from .options import Json
 from .study_options import StudyFile, opened, status_facts
 
-__all__ = ["command_as_function", "run"]
+__all__ = ["check_names", "command_as_function", "run"]
 
 NAME = re.compile(r"\{(row|column)\}")
 Measure = Callable[[Any, Any], float | None]
@@ -58,7 +59,9 @@ def run(
     def tell(status: Status) -> None:
         show.console(stderr=True).print(f"{status.n_values:,} values: {status.sentence}", soft_wrap=True)
 
-    with opened(study) as known, show.interruptible("measured"), show.working("measuring"):
+    with opened(study) as known, show.interruptible("measured"):
+        if command is not None:
+            check_names(command, row=known.settings.row_names, column=known.settings.column_names)
         found = known.run(
             measure,
             budget=budget,
@@ -68,8 +71,10 @@ def run(
             wait=wait,
             n_rounds=rounds,
             on_round=tell,
+            progress=show.on_terminal(),
         )
-    show.result(status_facts(found), as_json=json)
+    end = Fact("next", f"curplus study report {study} writes a page of what was found")
+    show.result([*status_facts(found), end], as_json=json)
 
 
 def _measure(function: str | None, command: str | None) -> Measure:
@@ -95,22 +100,31 @@ def _imported(text: str) -> Measure:
     return found  # type: ignore[no-any-return]
 
 
+def check_names(template: str, **names: Iterable[Any] | None) -> None:
+    """An error if a program would take a name for an option: names come with the file, perhaps from somebody else."""
+    words = _words(template)
+    before_options_end = words[: words.index("--")] if "--" in words else words
+    for side, listed in names.items():
+        is_open = any(word.startswith(f"{{{side}}}") for word in before_options_end)
+        wrong = [name for name in map(str, listed or ()) if name.startswith("-")]
+        if is_open and wrong:
+            raise InvalidArgumentError(
+                f"a {side} is called {wrong[0]!r}, which a program may take for an option. Write -- before the names, "
+                "such as 'measure -- {row} {column}', if the program knows that as the end of its options, or put the "
+                f"name behind something else, such as {side}={{{side}}}."
+            )
+
+
 def command_as_function(template: str) -> Measure:
     """A function that runs a program for a cell and takes the last line that it prints; nothing printed is a failure.
 
     The template is split into words once, before any name is put in, so that a name is always one argument, or a part
     of one, whatever is in it.
     """
-    try:
-        words = shlex.split(template)
-    except ValueError as error:
-        raise InvalidArgumentError(f"--command={template!r} cannot be split into words: {error}.") from None
-    if not words or not {"row", "column"} <= {found for word in words for found in NAME.findall(word)}:
-        raise InvalidArgumentError(
-            f"--command={template!r} needs {{row}} and {{column}}, such as 'measure {{row}} {{column}}'."
-        )
+    words = _words(template)
 
     def measure(row: Any, column: Any) -> float | None:
+        check_names(template, row=[row], column=[column])
         names = {"row": str(row), "column": str(column)}
         called = [NAME.sub(lambda found: names[found[1]], word) for word in words]
         done = subprocess.run(called, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
@@ -121,3 +135,16 @@ def command_as_function(template: str) -> Measure:
         return float(printed) if printed else None
 
     return measure
+
+
+def _words(template: str) -> list[str]:
+    """The words of a command, with a place for the row and one for the column."""
+    try:
+        words = shlex.split(template)
+    except ValueError as error:
+        raise InvalidArgumentError(f"--command={template!r} cannot be split into words: {error}.") from None
+    if not words or not {"row", "column"} <= {found for word in words for found in NAME.findall(word)}:
+        raise InvalidArgumentError(
+            f"--command={template!r} needs {{row}} and {{column}}, such as 'measure {{row}} {{column}}'."
+        )
+    return words

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -15,28 +15,46 @@ from .._extras import import_extra
 from .._replacing import replacing
 from .._typing import FloatArray, Names, Shape
 from ..observation import Observation
+from ..sources import Form
 from ..sources.content import ending_of
 
-__all__ = ["TABLES", "Written", "long_frame", "write_frame", "write_matrix"]
+__all__ = ["FRAMES", "TABLES", "Written", "long_frame", "write_frame", "write_matrix"]
 
-TABLES = (".csv", ".tsv", ".parquet", ".npy")
+FRAMES = (".csv", ".tsv", ".parquet", ".xlsx")
+TABLES = (*FRAMES, ".npy")
 BLOCK_VALUES = 2**22
 STARTS_OF_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
 
 class Written(NamedTuple):
-    """A matrix that is computed a few rows at a time, with its names."""
+    """A matrix that is computed a few rows at a time, with its names, in the form that its file had."""
 
     shape: Shape
     rows: Callable[[slice], FloatArray]  # the rows of a slice, shape (k, m)
     row_names: Names | None = None
     column_names: Names | None = None
+    form: Form = Form()
 
 
 def write_matrix(matrix: Written, path: Path) -> None:
-    """Write a matrix: as text with names, as a table of columns, or as an array."""
+    """Write a matrix: as text with names, as a table of columns, as a workbook, or as an array."""
+    ending = ending_of(path)
     with replacing(path) as stream:
-        WRITERS[ending_of(path)](matrix, stream)
+        if ending in ARRAYS:
+            ARRAYS[ending](matrix, stream)
+            return
+        rows, columns = _names(matrix.row_names), _names(matrix.column_names)
+        index = matrix.form.index_name
+        if index is None and rows is not None:
+            index = ""
+        form = matrix.form._replace(index_name=index, has_header=columns is not None)
+        WRITERS[ending](_frames(matrix, columns, index), stream, form)
+
+
+def write_frame(frame: Any, path: Path) -> None:
+    """Write a frame without its index, as text, as a table of columns or as a workbook."""
+    with replacing(path) as stream:
+        WRITERS[ending_of(path)]([frame], stream, Form())
 
 
 def _names(names: Names | None) -> Names | None:
@@ -46,20 +64,20 @@ def _names(names: Names | None) -> Names | None:
     return names
 
 
-def _frames(matrix: Written) -> Iterator[Any]:
+def _frames(matrix: Written, columns: Names | None, index_name: str | None) -> Iterator[Any]:
     """A few thousand rows at a time, as frames."""
     pandas = import_extra("pandas", extra="pandas", purpose="writing tables needs pandas")
-    rows, columns = _names(matrix.row_names), _names(matrix.column_names)
+    names = np.arange(matrix.shape[0]) if matrix.row_names is None else matrix.row_names
     for part in blocks(*matrix.shape, most=BLOCK_VALUES):
-        index = np.arange(part.start, part.stop) if rows is None else rows[part]
+        index = pandas.Index(names[part], name=index_name or None)
         yield pandas.DataFrame(matrix.rows(part), index=index, columns=columns)
 
 
-def _text(matrix: Written, stream: BinaryIO, sep: str) -> None:
-    has_index, has_header = _names(matrix.row_names) is not None, _names(matrix.column_names) is not None
-    text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
-    for k, frame in enumerate(_frames(matrix)):
-        _safe(frame).to_csv(text, sep=sep, index=has_index, header=has_header and k == 0)
+def _text(frames: Iterable[Any], stream: BinaryIO, form: Form) -> None:
+    text, has_index = io.TextIOWrapper(stream, encoding="utf-8", newline=""), form.index_name is not None
+    for k, frame in enumerate(frames):
+        header = form.has_header and k == 0
+        _safe(frame).to_csv(text, sep=form.sep, decimal=form.decimal, index=has_index, header=header)
     text.flush()
     text.detach()  # the stream stays open for whoever opened it
 
@@ -68,9 +86,8 @@ def _safe(frame: Any) -> Any:
     """A frame in which no text can be taken for a formula by a spreadsheet."""
     words = frame.select_dtypes(exclude="number")
     frame = frame.assign(**{name: words[name].map(_harmless) for name in words}) if len(words.columns) else frame
-    return frame.set_axis([_harmless(name) for name in frame.index], axis=0).set_axis(
-        [_harmless(name) for name in frame.columns], axis=1
-    )
+    frame = frame.rename_axis(index=_harmless(frame.index.name))
+    return frame.rename(index=_harmless, columns=_harmless)
 
 
 def _harmless(name: Any) -> Any:
@@ -84,17 +101,29 @@ def _harmless(name: Any) -> Any:
     return name  # a negative number
 
 
-def _parquet(matrix: Written, stream: BinaryIO) -> None:
+def _parquet(frames: Iterable[Any], stream: BinaryIO, form: Form) -> None:
     arrow = import_extra("pyarrow", extra="arrow", purpose="writing Parquet files needs pyarrow")
     parquet = import_extra("pyarrow.parquet", extra="arrow", purpose="writing Parquet files needs pyarrow")
-    has_index = _names(matrix.row_names) is not None
     writer = None
-    for frame in _frames(matrix):
-        table = arrow.Table.from_pandas(frame.rename(columns=str), preserve_index=has_index)
+    for frame in frames:
+        table = arrow.Table.from_pandas(frame.rename(columns=str), preserve_index=form.index_name is not None)
         writer = parquet.ParquetWriter(stream, table.schema) if writer is None else writer
         writer.write_table(table)
     if writer is not None:
         writer.close()
+
+
+def _excel(frames: Iterable[Any], stream: BinaryIO, form: Form) -> None:
+    openpyxl = import_extra("openpyxl", extra="excel", purpose="writing workbooks needs openpyxl")
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet("table")
+    for k, frame in enumerate(map(_safe, frames)):
+        has_index = form.index_name is not None
+        if form.has_header and k == 0:
+            sheet.append([*([form.index_name] if has_index else []), *frame.columns])
+        for row in frame.astype(object).where(frame.notna(), None).itertuples(index=has_index, name=None):
+            sheet.append(row)
+    book.save(stream)
 
 
 def _npy(matrix: Written, stream: BinaryIO) -> None:
@@ -110,12 +139,12 @@ def _npz(matrix: Written, stream: BinaryIO) -> None:
     np.savez(stream, matrix=matrix.rows(slice(0, matrix.shape[0])))
 
 
-WRITERS: dict[str, Callable[[Written, BinaryIO], None]] = {
-    ".csv": lambda matrix, stream: _text(matrix, stream, ","),
-    ".tsv": lambda matrix, stream: _text(matrix, stream, "\t"),
+ARRAYS: dict[str, Callable[[Written, BinaryIO], None]] = {".npy": _npy, ".npz": _npz}
+WRITERS: dict[str, Callable[[Iterable[Any], BinaryIO, Form], None]] = {
+    ".csv": _text,
+    ".tsv": lambda frames, stream, form: _text(frames, stream, form._replace(sep="\t")),
     ".parquet": _parquet,
-    ".npy": _npy,
-    ".npz": _npz,
+    ".xlsx": _excel,
 }
 
 
@@ -135,12 +164,3 @@ def long_frame(observation: Observation) -> Any:
     rows = i if o.row_names is None else o.row_names[i]
     columns = j if o.column_names is None else o.column_names[j]
     return pandas.DataFrame({"row": rows, "column": columns, "value": values})
-
-
-def write_frame(frame: Any, path: Path) -> None:
-    """Write a frame without its index, as text or as a table of columns."""
-    with replacing(path) as stream:
-        if ending_of(path) == ".parquet":
-            frame.to_parquet(stream, index=False)
-        else:
-            _safe(frame).to_csv(stream, sep="\t" if ending_of(path) == ".tsv" else ",", index=False)

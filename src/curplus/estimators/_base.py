@@ -8,16 +8,28 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.extmath import svd_flip
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from .._typing import IndexVector, Matrix, Names, RandomState
 from .._validation import check_count
+from ..exceptions import InvalidArgumentError
 from ..factorization import Factorization
 from ..observation import Observation, SampleCounts, default_counts
 from ..observation.plan import DEFAULT_RANK
+from ..sources.anndata import is_anndata, matrix_of
 from .components import Components
 
-__all__ = ["SampledTransformer"]
+__all__ = ["SampledTransformer", "rng_of"]
+
+
+def rng_of(random_state: RandomState | np.random.RandomState) -> RandomState:
+    """What scikit-learn calls a random state, as the library takes it."""
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31))
+    return random_state
+
+
+FORMATS = ("csr", "csc", "coo")
 
 
 class SampledTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -135,13 +147,23 @@ class SampledTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         return int(self.components_.shape[0])
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
-        formats = ("csr", "csc", "coo")
-        return validate_data(self, X, reset=reset, accept_sparse=formats, dtype=(np.float64, np.float32))
+        if is_anndata(X):
+            return self._checked_annotated(X, reset=reset)
+        return validate_data(self, X, reset=reset, accept_sparse=FORMATS, dtype=(np.float64, np.float32))
 
-    def _seed(self) -> RandomState:
-        if isinstance(self.random_state, np.random.RandomState):
-            return int(self.random_state.randint(2**31))
-        return self.random_state
+    def _checked_annotated(self, X: Any, *, reset: bool) -> Any:
+        """The matrix of an AnnData object; its variables are the features."""
+        names = np.asarray(X.var_names, dtype=object)
+        if not reset and not np.array_equal(names, getattr(self, "feature_names_in_", names)):
+            raise InvalidArgumentError(
+                "the AnnData object has other variables than the one of the fit, or in another order. Give the same: "
+                "adata[:, model.feature_names_in_]."
+            )
+        matrix = matrix_of(X.to_memory() if X.isbacked else X)
+        matrix = check_array(matrix, accept_sparse=FORMATS, dtype=(np.float64, np.float32), estimator=self)
+        if reset:
+            self.n_features_in_, self.feature_names_in_ = matrix.shape[1], names
+        return matrix
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

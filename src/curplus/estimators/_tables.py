@@ -3,51 +3,38 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 
 from .._extras import is_kind
-from .._typing import FloatArray, IndexVector
+from .._typing import FloatArray
 from ..exceptions import InvalidArgumentError
+from ..sources.frames import refuse_words
 
 __all__ = [
     "UNSTORED",
-    "blocks_of_rows",
-    "check_any_known",
     "check_columns_are_numbers",
     "check_kind",
     "check_limits",
     "dense_with_gaps",
-    "is_gap_marker_nan",
-    "known_cells",
-    "some_rows",
+    "is_nan",
     "with_gaps",
 ]
 
 UNSTORED = "unstored"
-BLOCK = 2_000_000  # cells that are worked on at a time
-SHOWN = 5  # names in a message
 
 
 def check_columns_are_numbers(table: Any) -> None:
     """Refuse a frame with columns that are not numbers, by their names."""
+    words: dict[Any, str] = {}
     if is_kind(table, "polars", "DataFrame"):
-        kinds = {name: str(kind) for name, kind in table.schema.items() if not _is_number_in_polars(kind)}
+        words = {name: f"type {kind}" for name, kind in table.schema.items() if not _is_number_in_polars(kind)}
     elif is_kind(table, "pandas", "DataFrame"):
         named = zip(table.columns, (table.iloc[:, k] for k in range(table.shape[1])), strict=True)
-        kinds = {str(name): str(column.dtype) for name, column in named if not _is_number_in_pandas(column)}
-    else:
-        return
-    if kinds:
-        shown = ", ".join(f"{name!r} ({kind})" for name, kind in list(kinds.items())[:SHOWN])
-        more = f" and {len(kinds) - SHOWN} more" if len(kinds) > SHOWN else ""
-        raise InvalidArgumentError(
-            f"columns that are not numbers: {shown}{more}. The imputer computes with numbers only: drop these columns, "
-            "encode them, or choose the others with sklearn.compose.ColumnTransformer."
-        )
+        words = {name: f"dtype {column.dtype}" for name, column in named if not _is_number_in_pandas(column)}
+    refuse_words(words, advice=", or choose the others with sklearn.compose.ColumnTransformer")
 
 
 def _is_number_in_polars(kind: Any) -> bool:
@@ -58,12 +45,12 @@ def _is_number_in_pandas(column: Any) -> bool:
     """Whether the cells are numbers; in a column of objects, each cell that is not a gap."""
     if column.dtype.kind in "biuf":
         return True
-    if column.dtype != object:
-        return False
-    return all(isinstance(cell, (int, float, np.number, np.bool_)) for cell in column[column.notna()])
+    return column.dtype == object and all(
+        isinstance(cell, (int, float, np.number, np.bool_)) for cell in column[column.notna()]
+    )
 
 
-def is_gap_marker_nan(missing_values: Any) -> bool:
+def is_nan(missing_values: Any) -> bool:
     """Whether NaN, None or pandas.NA marks a gap, instead of a number or what is not stored."""
     if missing_values is None or is_kind(missing_values, "pandas", "NAType"):
         return True
@@ -71,8 +58,8 @@ def is_gap_marker_nan(missing_values: Any) -> bool:
 
 
 def check_kind(table: Any, missing_values: Any) -> None:
-    """A sparse matrix does not say whether what it does not store is a gap; the option does."""
-    unstored = _is_unstored(missing_values)
+    """A sparse matrix does not show whether what it does not store is a gap; the option does."""
+    unstored = isinstance(missing_values, str) and missing_values == UNSTORED
     if scipy.sparse.issparse(table) and not unstored:
         raise InvalidArgumentError(
             f"X is sparse, and missing_values={missing_values!r} does not say whether values that are not stored are "
@@ -85,13 +72,9 @@ def check_kind(table: Any, missing_values: Any) -> None:
         )
 
 
-def _is_unstored(missing_values: Any) -> bool:
-    return isinstance(missing_values, str) and missing_values == UNSTORED
-
-
 def with_gaps(values: Any, missing_values: Any) -> Any:
     """The values (n, m) with NaN at gaps, without a copy where there is nothing to mark; a sparse matrix as it is."""
-    if isinstance(missing_values, str) or is_gap_marker_nan(missing_values):
+    if isinstance(missing_values, str) or is_nan(missing_values):
         return values
     is_gap = values == missing_values
     return np.where(is_gap, np.asarray(np.nan, dtype=values.dtype), values) if is_gap.any() else values
@@ -101,39 +84,10 @@ def dense_with_gaps(table: Any) -> Any:
     """A table whose gaps are NaN; what a sparse matrix does not store is a gap."""
     if not scipy.sparse.issparse(table):
         return table
-    i, j, values = known_cells(table)
+    stored = scipy.sparse.coo_array(table)
     dense = np.full(table.shape, np.nan, dtype=table.dtype)
-    dense[i, j] = values
+    dense[stored.coords] = stored.data
     return dense
-
-
-def known_cells(table: Any) -> tuple[IndexVector, IndexVector, FloatArray]:
-    """Positions and values of all that is known: what is not NaN, or what a sparse matrix stores."""
-    if scipy.sparse.issparse(table):
-        stored = scipy.sparse.csr_array(table).tocoo()  # by rows, as those of an array
-        return stored.row.astype(np.int64), stored.col.astype(np.int64), stored.data
-    i, j = np.nonzero(~np.isnan(table))
-    return i, j, table[i, j]
-
-
-def some_rows(table: Any, most_cells: int, rng: np.random.Generator) -> Any:
-    """The table, or as many of its rows, drawn at random, as have ``most_cells`` cells; at least 100."""
-    n, m = table.shape
-    most = max(100, most_cells // max(m, 1))
-    return table if n <= most else table[np.sort(rng.choice(n, most, replace=False))]
-
-
-def check_any_known(table: Any) -> Any:
-    """Which columns have a known value, if there are any."""
-    if scipy.sparse.issparse(table):
-        is_kept = np.bincount(known_cells(table)[1], minlength=table.shape[1]) > 0
-    else:
-        is_kept = np.zeros(table.shape[1], dtype=bool)
-        for rows in blocks_of_rows(table.shape):
-            is_kept |= ~np.isnan(table[rows]).all(axis=0)
-    if not is_kept.any():
-        raise InvalidArgumentError("X has no known value: every cell is a gap. Is missing_values what marks a gap?")
-    return is_kept
 
 
 def check_limits(low: Any, high: Any, n_features: int) -> FloatArray:
@@ -152,9 +106,3 @@ def check_limits(low: Any, high: Any, n_features: int) -> FloatArray:
             f"min_value={limits[0, k]:g} is not below max_value={limits[1, k]:g} (feature {k}), so no value is allowed."
         )
     return limits
-
-
-def blocks_of_rows(shape: tuple[int, int]) -> Iterator[slice]:
-    """Consecutive rows, few enough to be worked on at a time."""
-    step = max(1, BLOCK // max(shape[1], 1))
-    yield from (slice(start, min(start + step, shape[0])) for start in range(0, shape[0], step))

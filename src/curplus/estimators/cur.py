@@ -11,7 +11,7 @@ from ..acquisition import acquire
 from ..factorization import Factorization
 from ..methods import approximate
 from ..observation import Observation, SampleCounts
-from ._base import SampledTransformer
+from ._base import SampledTransformer, rng_of
 from .components import Components, mean_components, read_samples_then_features
 
 __all__ = ["CUR"]
@@ -98,8 +98,8 @@ class CUR(SampledTransformer):
 
     def _read(self, X: Any, counts: SampleCounts) -> Observation:
         if self.strategy == "auto" and counts.n_rows:
-            return read_samples_then_features(X, counts, self._seed())
-        return acquire(X, **counts._asdict(), strategy=self.strategy, rng=self._seed())
+            return read_samples_then_features(X, counts, rng_of(self.random_state))
+        return acquire(X, **counts._asdict(), strategy=self.strategy, rng=rng_of(self.random_state))
 
     def _approximate(self, observation: Observation, rank: int) -> Factorization:
         return approximate(observation, rank, form=self.form)

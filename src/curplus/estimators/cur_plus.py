@@ -10,7 +10,7 @@ from .._typing import RandomState
 from ..factorization import Factorization
 from ..methods import cur_plus
 from ..observation import Observation, SampleCounts, observe
-from ._base import SampledTransformer
+from ._base import SampledTransformer, rng_of
 
 __all__ = ["CURPlus"]
 
@@ -79,7 +79,7 @@ class CURPlus(SampledTransformer):
         self.random_state = random_state
 
     def _read(self, X: Any, counts: SampleCounts) -> Observation:
-        return observe(X, **counts._asdict(), rng=self._seed())
+        return observe(X, **counts._asdict(), rng=rng_of(self.random_state))
 
     def _approximate(self, observation: Observation, rank: int) -> Factorization:
         return cur_plus(observation, rank, solver=self.solver)

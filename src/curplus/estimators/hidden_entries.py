@@ -1,10 +1,8 @@
 r"""Cross-validation over entries of a table: known values are hidden, predicted, and compared.
 
-Leaving out rows says how new rows are filled. What most people want to know is how well the gaps of *their* table are
-filled, and for that single entries must be left out. scikit-learn's searches can only choose rows, so the two halves of
-the work are divided: the splitter gives all rows in an order of its own for each fold, and the scorer hides in the k-th
-column the entries of every ``n_splits``-th row, starting from a row that differs between columns. Since the splitter
-moves all rows on by one from fold to fold, every known entry is hidden in one fold.
+scikit-learn's searches can only choose rows, so the work is divided: the splitter gives all rows in an order of its own
+for each fold, and the scorer hides in the k-th column the entries of every ``n_splits``-th row, starting from a row
+that differs between columns. The order moves on by one from fold to fold: every known entry is hidden in one fold.
 """
 
 from __future__ import annotations
@@ -19,12 +17,12 @@ from sklearn.base import clone
 from sklearn.utils import check_array
 from sklearn.utils.validation import _num_samples
 
-from .._extras import is_kind
 from .._typing import FloatArray, IndexVector
 from .._validation import check_count
 from ..exceptions import InvalidArgumentError
-from ._scaling import column_moments
-from ._tables import check_columns_are_numbers, dense_with_gaps, is_gap_marker_nan, with_gaps
+from ..factorization.tables import like_table
+from ._tables import check_columns_are_numbers, dense_with_gaps, is_nan, with_gaps
+from ._units import Columns
 
 __all__ = ["HiddenEntries"]
 
@@ -62,8 +60,7 @@ class HiddenEntries:
     >>> X = rng.standard_normal((60, 2)) @ rng.standard_normal((2, 8)) + 0.1 * rng.standard_normal((60, 8))
     >>> X[rng.random(X.shape) < 0.2] = np.nan
     >>> folds = HiddenEntries(n_splits=4)
-    >>> imputer = CURImputer(validation_fraction=None)
-    >>> search = GridSearchCV(imputer, {"n_components": [1, 2, 3]}, cv=folds, scoring=folds.score).fit(X)
+    >>> search = GridSearchCV(CURImputer(), {"n_components": [1, 2, 3]}, cv=folds, scoring=folds.score).fit(X)
     >>> search.best_params_["n_components"] > 1
     True
     """
@@ -128,53 +125,40 @@ class HiddenEntries:
         """
         marker = imputer.get_params().get("missing_values", np.nan)
         table = _numbers(X, marker)
-        i, j = self._hidden(table)
-        if not len(i):
-            raise InvalidArgumentError(
-                f"no entry of this table of shape {table.shape} can be hidden: it has fewer than n_splits="
-                f"{self.n_splits} rows, or at most one known value in each column. Use fewer splits or a larger table."
-            )
-        fitted = clone(imputer)
-        filled = np.asarray(fitted.fit_transform(_without(X, table, i, j, marker)), dtype=np.float64)
-        errors = filled[i, _places(fitted, np.unique(j), table.shape[1])[j]] - table[i, j]
-        if self.standardize:
-            errors = errors / _spreads(table)[j]
-        return -float(np.sqrt(np.mean(errors**2)))
-
-    def _hidden(self, table: FloatArray) -> tuple[IndexVector, IndexVector]:
-        """Positions of the hidden entries of a table in the order of a fold."""
         n, m = table.shape
         start = np.random.default_rng(self.random_state).integers(self.n_splits, size=m)
         known = ~np.isnan(table)
         hidden = known & ((np.arange(n)[:, None] + start) % self.n_splits == 0)
         hidden[n - n % self.n_splits :] = False
         hidden &= known.sum(axis=0) > hidden.sum(axis=0)
-        i, j = np.nonzero(hidden)
-        return i, j
+        if not hidden.any():
+            raise InvalidArgumentError(
+                f"no entry of this table of shape {table.shape} can be hidden: it has fewer than n_splits="
+                f"{self.n_splits} rows, or at most one known value in each column. Use fewer splits or a larger table."
+            )
+        fitted, (i, j) = clone(imputer), np.nonzero(hidden)
+        filled = np.asarray(fitted.fit_transform(_like(X, np.where(hidden, np.nan, table), marker)), dtype=np.float64)
+        errors = filled[i, _places(fitted, np.unique(j), m)[j]] - table[i, j]
+        if self.standardize:
+            variances = Columns.of(table).variances
+            errors = errors / np.sqrt(np.where(variances > 0, variances, 1.0))[j]
+        return -float(np.sqrt(np.mean(errors**2)))
 
 
 def _numbers(X: Any, marker: Any) -> FloatArray:
     """The table with NaN at gaps."""
     check_columns_are_numbers(X)
-    finite = "allow-nan" if is_gap_marker_nan(marker) else True
-    values = check_array(X, accept_sparse="coo", dtype=np.float64, ensure_all_finite=finite)
+    finite = "allow-nan" if is_nan(marker) else True
+    values = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=finite)
     return np.asarray(dense_with_gaps(with_gaps(values, marker)))
 
 
-def _without(X: Any, table: FloatArray, i: IndexVector, j: IndexVector, marker: Any) -> Any:
-    """The same kind of table with gaps at some more positions."""
-    less = table.copy()
-    less[i, j] = np.nan
+def _like(X: Any, table: FloatArray, marker: Any) -> Any:
+    """A table with NaN at gaps as the same kind of table as X."""
     if scipy.sparse.issparse(X):
-        rows, columns = np.nonzero(~np.isnan(less))
-        return scipy.sparse.csr_array((less[rows, columns], (rows, columns)), shape=less.shape)
-    if not is_gap_marker_nan(marker):
-        less[np.isnan(less)] = marker
-    if is_kind(X, "pandas", "DataFrame"):
-        return type(X)(less, index=X.index, columns=X.columns)
-    if is_kind(X, "polars", "DataFrame"):
-        return type(X)(less, schema=X.columns)
-    return less
+        known = np.nonzero(~np.isnan(table))
+        return scipy.sparse.csr_array((table[known], known), shape=table.shape)
+    return like_table(X, table if is_nan(marker) else np.where(np.isnan(table), marker, table))
 
 
 def _places(fitted: Any, needed: IndexVector, m: int) -> IndexVector:
@@ -188,9 +172,3 @@ def _places(fitted: Any, needed: IndexVector, m: int) -> IndexVector:
             "Score an imputer that keeps the columns and their names."
         )
     return np.asarray([given.get(name, -1) for name in names], dtype=np.int64)
-
-
-def _spreads(table: FloatArray) -> FloatArray:
-    """Standard deviations of the known values of each column; 1 where they are all equal."""
-    variances = column_moments(table).variances
-    return np.sqrt(np.where(variances > 0, variances, 1.0))

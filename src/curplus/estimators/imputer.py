@@ -6,83 +6,77 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.impute import MissingIndicator
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
+from .._arrays import blocks, to_numpy
+from .._progress import showing
 from .._typing import FloatArray, RandomState
-from .._validation import check_count, check_level, check_share, random_generator
+from .._validation import check_count, check_level
+from ..evaluation.cross_fit import cross_fit
 from ..exceptions import InvalidArgumentError
-from ._engine import Start, fit_table
-from ._errors import measured, without_hidden
-from ._intervals import CellIntervals, hidden_scores
-from ._scaling import ColumnMoments, column_moments
+from ..methods import approximate
+from ..observation import Observation, SamplingDesign
+from ._base import rng_of
+from ._left_out import CellIntervals, completion_of_rows, errors_by_column
 from ._tables import (
     UNSTORED,
-    blocks_of_rows,
-    check_any_known,
     check_columns_are_numbers,
     check_kind,
     check_limits,
     dense_with_gaps,
-    is_gap_marker_nan,
-    some_rows,
+    is_nan,
     with_gaps,
 )
+from ._units import Columns, Units
 
 __all__ = ["CURImputer"]
 
 SURELY_CONSTANT = 20  # known values of a column, with which it is
-MOST_CELLS = 4_000_000  # of a part of the table that tells the error; more rows would take longer and say the same
 
 
 class CURImputer(TransformerMixin, BaseEstimator):
-    r"""Fill the gaps of a table from the values that are known, by a mean row and a matrix of low rank.
+    r"""Fill the gaps of a table from the values that are known, by :func:`curplus.approximate`.
 
-    .. math:: x_i = \mu + V u_i + e_i, \qquad u_i \sim N(0, I), \quad e_{ij} \sim N(0, \sigma_j^2)
-
-    Rows are draws from one distribution, with noise of its own for each column; if there are fewer rows than columns,
-    it is the other way round. Gaps get what is expected given the known values of their row. Values that are known come
-    back bit for bit, and the caller's table is never written to.
+    ``fit_transform(X)`` fills gaps with what ``approximate(Observation.from_table(X))`` predicts for them. Values that
+    are known come back bit for bit, and the caller's table is never written to.
 
     Parameters
     ----------
     n_components : int, optional
-        Rank of the approximation of the table without its mean row. By default up to 10, or half of the shorter side up
-        to 30, or a third of it up to 40, whichever is most; directions that the known values do not support are shrunk
-        to nothing.
+        Rank of the approximation, at most; by default the least that predicts left-out values as well as more.
     missing_values : float, int, None, pandas.NA or "unstored", default nan
         What marks a gap. In a sparse matrix it must be said that what is not stored is a gap and not zero:
         ``missing_values="unstored"``; the filled table is then a dense array.
     standardize : "auto" or bool, default "auto"
-        Whether columns are shifted and scaled to a common mean and standard deviation inside. "auto" does it where
-        columns have different units: where the logarithms of their standard deviations spread by more than 1, that is
-        by a factor of e up and down.
+        Whether the mean is subtracted from each column, and what is left divided by the standard deviation. "auto" does
+        it where columns have different units: where the logarithms of their standard deviations spread by more than
+        1.7, that is by a factor of 5 up and down.
     min_value, max_value : float or array of shape (n_features,), default -inf and inf
         Filled values are kept between these.
     add_indicator : bool, default False
         Whether to append a column of zeros and ones for each feature that had gaps in the fit.
     keep_empty_features : bool, default False
         Whether features without any known value in the fit are kept, and filled with 0, or left out.
-    validation_fraction : float, optional, default 0.1
-        Share of the known values of each column that are hidden from one more fit, which tells ``error_`` and
-        ``error_path_``; None leaves these out and takes half the time.
     random_state : None, int, numpy.random.Generator or numpy.random.RandomState, default 0
-        Decides which values are hidden, and which are set aside inside the fit.
+        Decides which values are left out together.
+    progress : bool, default False
+        Whether to show on standard error how far a fit has come, if it takes more than a second.
 
     Attributes
     ----------
     approximation_ : Factorization
-        The approximation of ``(X - shift_) / scale_``, without features that were empty.
+        The approximation of ``(X - shift_) / scale_``.
     n_components_ : int
         Its rank.
     error_ : array of shape (n_features,)
-        Root mean square error at hidden values of each column, in its own unit; NaN where nothing could be hidden. None
-        if ``validation_fraction`` is None. It is the error of a fit with fewer values, so it is a little too high.
-    error_path_ : ErrorPath
-        Error against rank, see :func:`curplus.plotting.plot_error_path`. None if ``validation_fraction`` is None.
+        Root mean square error of each column at values that were left out of a fit, in its own unit; near that of the
+        others where few were. NaN for empty features, and for all if fewer than 30 values could be left out. It is the
+        error of fits with fewer values, so it is a little too high.
     shift_, scale_ : array of shape (n_features,)
-        Mean row, and for each column its unit: the size of its noise, where there are more rows than columns.
+        What ``standardize`` subtracts from each column, and divides it by: 0 and 1 if it does nothing.
     indicator_ : sklearn.impute.MissingIndicator
         Where gaps were, if ``add_indicator``; else None.
     n_features_in_ : int
@@ -92,19 +86,16 @@ class CURImputer(TransformerMixin, BaseEstimator):
 
     See Also
     --------
-    curplus.approximate : The recommended method for scattered entries, and for rows and columns.
+    curplus.approximate : The method: a few models, and the blend of them that predicts left-out values best.
     HiddenEntries : Cross-validation over entries.
 
     Notes
     -----
-    Tables of which both sides are longer than 2,000 are approximated by :func:`curplus.approximate` from their known
-    values. A row of which nothing is known gets the mean row.
-
     As with scikit-learn's imputers, a frame gives an array unless ``set_output(transform="pandas")`` or ``"polars"``
     asks for a frame, which has the names and the index of X.
 
-    ``transform`` takes every row for a new one. With at least as many rows as columns, rows of the fit get from it what
-    ``fit_transform`` gives; otherwise ``fit_transform`` knows more of them.
+    ``transform`` takes every row for a new one, and completes it as :meth:`curplus.Factorization.complete_rows` does,
+    with a noise for each column. ``fit_transform`` knows a little more of the rows of the fit.
 
     Examples
     --------
@@ -112,7 +103,7 @@ class CURImputer(TransformerMixin, BaseEstimator):
     >>> from curplus.estimators import CURImputer
     >>> X = np.outer(np.arange(1.0, 41), [1.0, 2.0, 3.0, 4.0, 5.0])
     >>> X[9, 2] = X[19, 0] = X[29, 4] = np.nan  # 30, 20 and 150
-    >>> filled = CURImputer(validation_fraction=None).fit_transform(X)
+    >>> filled = CURImputer().fit_transform(X)
     >>> filled[[9, 19, 29], [2, 0, 4]].round()
     array([ 30.,  20., 150.])
     """
@@ -127,8 +118,8 @@ class CURImputer(TransformerMixin, BaseEstimator):
         max_value: Any = np.inf,
         add_indicator: bool = False,
         keep_empty_features: bool = False,
-        validation_fraction: float | None = 0.1,
         random_state: RandomState | np.random.RandomState = 0,
+        progress: bool = False,
     ) -> None:
         self.n_components = n_components
         self.missing_values = missing_values
@@ -137,8 +128,8 @@ class CURImputer(TransformerMixin, BaseEstimator):
         self.max_value = max_value
         self.add_indicator = add_indicator
         self.keep_empty_features = keep_empty_features
-        self.validation_fraction = validation_fraction
         self.random_state = random_state
+        self.progress = progress
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Approximate the table.
@@ -173,8 +164,7 @@ class CURImputer(TransformerMixin, BaseEstimator):
         -------
         array of shape (n_samples, n_features_out)
         """
-        table = self._fit(X)
-        return self._filled(table, lambda rows, _: self.approximation_.rows(np.arange(rows.start, rows.stop)))
+        return self._filled(self._fit(X), lambda rows, _: self._predicted_of_fit(rows))
 
     def transform(self, X: Any) -> FloatArray:
         """Fill the gaps of new rows.
@@ -190,14 +180,14 @@ class CURImputer(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         table = with_gaps(self._checked(X, reset=False), self.missing_values)
-        return self._filled(table, lambda _, block: self._found.complete(block))
+        return self._filled(table, lambda _, block: self._predicted(block))
 
     def intervals(self, X: Any, *, level: float = 0.9) -> CellIntervals:
-        """Intervals for what :meth:`transform` fills in, from the errors at hidden values.
+        """Intervals for what :meth:`transform` fills in, from the errors at left-out values.
 
         Values that are known are their own interval. The others are missing at random, it is assumed: like those that
-        were hidden from a fit. Then a share ``level`` of them lies inside, on average over the table. Intervals are
-        wider in columns that are predicted worse, and in rows of which less is known.
+        were left out. Then a share ``level`` of them lies inside, on average over the table. Intervals are wider in
+        columns that are predicted worse, and in rows of which less is known.
 
         Parameters
         ----------
@@ -210,27 +200,25 @@ class CURImputer(TransformerMixin, BaseEstimator):
         -------
         CellIntervals
             ``low`` and ``high``, each of shape (n_samples, n_features), kept between ``min_value`` and ``max_value``;
-            NaN in features that were empty in the fit. Where too few values were hidden, gaps are NaN, and ``reason``
+            NaN in features that were empty in the fit. Where too few values were left out, gaps are NaN, and ``reason``
             says so.
         """
         check_is_fitted(self)
-        if self._scores is None:
-            raise InvalidArgumentError(
-                f"validation_fraction={self.validation_fraction!r}, so no values were hidden, and nothing says how far "
-                "predictions can be off. Fit with a share of the values to hide, such as validation_fraction=0.1."
-            )
+        check_level(level)
         table = dense_with_gaps(with_gaps(self._checked(X, reset=False), self.missing_values))
-        kept = np.flatnonzero(self._is_kept)
-        low, high = table.astype(np.float64), table.astype(np.float64)
-        reason = ""
-        for rows in blocks_of_rows(table.shape):
-            block = table[rows][:, kept]
-            i, j = np.nonzero(np.isnan(block))
-            centre = self._units.back(self._found.complete(self._units(block)))[i, j] if len(i) else np.empty(0)
-            reach, reason = self._scores.reach(np.count_nonzero(~np.isnan(block), axis=1)[i], j, check_level(level))
-            low[rows][i, kept[j]] = np.clip(centre - reach, *self._limits[:, kept[j]])
-            high[rows][i, kept[j]] = np.clip(centre + reach, *self._limits[:, kept[j]])
-        return CellIntervals(low, high, reason)
+        ends = np.array([table, table], dtype=np.float64)
+        reason = self._reason
+        for rows in blocks(*table.shape):
+            block = table[rows]
+            i, j = np.nonzero(np.isnan(block) & self._is_kept)
+            reach: Any = np.nan
+            if self._scores is not None and len(i):
+                n_known = np.count_nonzero(~np.isnan(block[:, self._is_kept]), axis=1)
+                reach, reason = self._scores.reach(n_known[i], j, level)
+            reach, centre = reach * self.scale_[j], self._predicted(block)[i, j]
+            for end, sign in zip(ends, (-1, 1), strict=True):
+                end[rows][i, j] = np.clip(centre + sign * reach, *self._limits[:, j])
+        return CellIntervals(ends[0], ends[1], reason)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Names of the columns of the filled table.
@@ -253,56 +241,58 @@ class CURImputer(TransformerMixin, BaseEstimator):
         """Learn everything; returns the table with NaN at gaps, sparse if it was."""
         table = with_gaps(self._checked(X, reset=True), self.missing_values)
         self._check_options(table.shape)
-        rng = random_generator(self._seed())
-        self._is_kept = check_any_known(table)
-        self.indicator_ = self._indicator(table)
-        kept = table if self._is_kept.all() else table[:, self._is_kept]
-        rank = None if self.n_components is None else min(self.n_components, *kept.shape)
-        start = self._measure(kept, rank, rng)
-        self._found = fit_table(kept, rank, self.standardize, rng, start)
-        self._units, self.approximation_ = self._found.units, self._found.approximation
-        self.n_components_ = self.approximation_.rank
-        self.shift_, self.scale_ = np.zeros(table.shape[1]), np.ones(table.shape[1])
-        self.shift_[self._is_kept], self.scale_[self._is_kept] = self._units
-        self._hold_constant(column_moments(kept))
+        columns = Columns.of(table)
+        self._is_kept = columns.counts > 0
+        if not self._is_kept.any():
+            raise InvalidArgumentError("X has no known value: every cell is a gap. Is missing_values what marks a gap?")
+        constant = (columns.variances == 0) & (columns.counts >= SURELY_CONSTANT)
+        self._limits[:, constant] = np.clip(columns.means[constant], *self._limits[:, constant])
+        self.indicator_ = None
+        if self.add_indicator:
+            self.indicator_ = MissingIndicator(error_on_new=False).fit(dense_with_gaps(table))
+        self._units = self.shift_, self.scale_ = Units.of(columns, self.standardize)
+        with showing("fitting", wanted=self.progress):
+            self._approximate(self._units(table), columns.spreads()[0] / self.scale_)
         return table
 
-    def _hold_constant(self, moments: ColumnMoments) -> None:
-        """Columns of which many values are known, all the same, are filled with that value."""
-        constant = (moments.variances == 0) & (moments.counts >= SURELY_CONSTANT)
-        where = np.flatnonzero(self._is_kept)[constant]
-        self._limits[:, where] = np.clip(moments.means[constant], *self._limits[:, where])
+    def _approximate(self, table: Any, spreads: FloatArray) -> None:
+        """Approximate a table in comparable units, and judge the fit by the values that were left out."""
+        seen = Observation.from_table(
+            table,
+            missing=UNSTORED if scipy.sparse.issparse(table) else np.nan,
+            column_names=getattr(self, "feature_names_in_", None),
+            design=SamplingDesign(entries="uniform"),  # gaps are assumed to be at random
+        )
+        self.approximation_ = approximate(seen, self.n_components, rng=rng_of(self.random_state))
+        self.n_components_ = self.approximation_.rank
+        self.error_ = np.full(len(self._is_kept), np.nan)
+        self._rows: Any = self.approximation_
+        self._scores = None
+        found = cross_fit(self.approximation_, seen)
+        self._reason = found.reason
+        if not found.reason:
+            errors = errors_by_column(found.residuals, found.sample.j[found.counted], spreads) * self.scale_
+            self.error_[self._is_kept] = errors[self._is_kept]
+            self._rows, self._scores = completion_of_rows(found, self.approximation_, table, spreads)
 
-    def _measure(self, table: Any, rank: int | None, rng: np.random.Generator) -> Start | None:
-        """Hide values from a fit, and set the errors at them; returns where the fit to all values may start."""
-        self.error_, self.error_path_, self._scores = None, None, None
-        if not self.validation_fraction:
-            return None
-        part = some_rows(table, MOST_CELLS, rng)
-        fitted, hidden = without_hidden(part, self.validation_fraction, rng)
-        self.error_ = np.full(self.n_features_in_, np.nan)
-        if not len(hidden.values):
-            return None
-        found = fit_table(fitted, rank, self.standardize, rng)
-        errors, self.error_path_ = measured(found.approximation, found.units, hidden, column_moments(fitted))
-        self.error_[self._is_kept] = errors
-        self._scores = hidden_scores(found, fitted, hidden)
-        return found.start if part.shape == table.shape or table.shape[0] >= table.shape[1] else None
+    def _predicted_of_fit(self, rows: slice) -> FloatArray:
+        """What is predicted for rows of the fit."""
+        return self._units.back(to_numpy(self.approximation_.rows(np.arange(rows.start, rows.stop))))
 
-    def _filled(self, table: Any, predict: Callable[[slice, FloatArray], Any]) -> FloatArray:
-        """The table without gaps; ``predict(rows, block)`` gives the values of some rows in comparable units."""
+    def _predicted(self, rows: FloatArray) -> FloatArray:
+        """What is predicted for new rows (p, m), from known values of features that the fit knows."""
+        known = self._units(np.where(self._is_kept, rows, np.nan))
+        return self._units.back(np.asarray(self._rows.complete_rows(known)))
+
+    def _filled(self, table: Any, predict: Callable[[slice, FloatArray], FloatArray]) -> FloatArray:
+        """The table without gaps; ``predict(rows, block)`` gives all values of some rows."""
         table = dense_with_gaps(table)
         filled = table.copy()
-        kept = np.flatnonzero(self._is_kept)
-        low, high = self._limits[:, kept]
-        for rows in blocks_of_rows(table.shape):
-            block = table[rows][:, kept]
-            i, j = np.nonzero(np.isnan(block))
+        for rows in blocks(*table.shape):
+            i, j = np.nonzero(np.isnan(table[rows]))
             if len(i):
-                predicted = np.clip(self._units.back(np.asarray(predict(rows, self._units(block)))), low, high)
-                filled[rows][i, kept[j]] = predicted[i, j]
-        for k in np.flatnonzero(~self._is_kept):
-            filled[np.isnan(filled[:, k]), k] = 0
+                predicted = np.clip(predict(rows, table[rows]), *self._limits)
+                filled[rows][i, j] = np.where(self._is_kept, predicted, 0)[i, j]
         shown = filled if self._is_shown.all() else filled[:, self._is_shown]
         return shown if self.indicator_ is None else np.hstack([shown, self.indicator_.transform(table)])
 
@@ -310,16 +300,9 @@ class CURImputer(TransformerMixin, BaseEstimator):
     def _is_shown(self) -> Any:
         return self._is_kept | self.keep_empty_features
 
-    def _indicator(self, table: Any) -> MissingIndicator | None:
-        if not self.add_indicator:
-            return None
-        return MissingIndicator(error_on_new=False).fit(dense_with_gaps(table))
-
     def _check_options(self, shape: tuple[int, int]) -> None:
         if self.n_components is not None:
             check_count(self.n_components, name="n_components", at_least=1, at_most=min(shape), of="rows or columns")
-        if self.validation_fraction is not None:
-            check_share(self.validation_fraction, name="validation_fraction")
         if self.standardize not in (True, False, "auto"):
             raise InvalidArgumentError(f"standardize={self.standardize!r} is unknown. Give True, False or 'auto'.")
         self._limits = check_limits(self.min_value, self.max_value, shape[1])
@@ -327,25 +310,19 @@ class CURImputer(TransformerMixin, BaseEstimator):
     def _checked(self, X: Any, *, reset: bool) -> Any:
         """The numbers of a table in floating point, with gaps as they came."""
         check_columns_are_numbers(X)
-        unstored = isinstance(self.missing_values, str) and self.missing_values == UNSTORED
         check_kind(X, self.missing_values)
         return validate_data(
             self,
             X,
             reset=reset,
-            accept_sparse="csc" if unstored else False,
+            accept_sparse="csr" if isinstance(self.missing_values, str) else False,
             dtype=(np.float64, np.float32),
-            ensure_all_finite="allow-nan" if is_gap_marker_nan(self.missing_values) else True,
+            ensure_all_finite="allow-nan" if is_nan(self.missing_values) else True,
         )
-
-    def _seed(self) -> RandomState:
-        if isinstance(self.random_state, np.random.RandomState):
-            return int(self.random_state.randint(2**31))
-        return self.random_state
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = isinstance(self.missing_values, str)
-        tags.input_tags.allow_nan = is_gap_marker_nan(self.missing_values)
+        tags.input_tags.allow_nan = is_nan(self.missing_values)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

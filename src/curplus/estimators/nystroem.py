@@ -5,21 +5,23 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse
+from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.extmath import svd_flip
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._arrays import to_numpy
+from .._arrays import array_namespace, device, host_kind, is_array_api_obj, to_device, to_numpy
 from .._sets import NO_INDEX
 from .._typing import FloatArray, IndexVector, Matrix, RandomState
-from .._validation import check_count, check_index, random_generator
+from .._validation import check_count, check_index, check_share
 from ..acquisition.cholesky import PSD_STRATEGIES, propose_psd
 from ..acquisition.propose import seed_of
 from ..exceptions import InvalidArgumentError
 from ..factorization.nystroem import Nystroem, nystroem_of
 from ..observation import Observation, SamplePlan, read
 from ..observation.symmetry import PSD, promised
-from ._kernels import Kernel, KernelSource, known_in_either_place
+from ._base import rng_of
+from ._kernels import Kernel, KernelSource, known_in_either_place, points_at
 
 __all__ = ["CURNystroem"]
 
@@ -44,8 +46,11 @@ class CURNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         Parameters of kernels that have a name, as in scikit-learn.
     kernel_params : dict, optional
         Further parameters of the kernel.
-    n_components : int, default 100
-        Most landmarks, and most features.
+    n_components : int or None, default 100
+        Most landmarks, and most features. With ``tol``, None stands for as many as that takes.
+    tol : float, optional
+        Landmarks are added, about a seventh more at a time, until the features leave no more than this share of the
+        trace. It is exact, so the number of landmarks follows from the data.
     strategy : {"auto", "rpcholesky", "uniform"} or array of positions, default "auto"
         How to choose landmarks, as in :func:`curplus.acquire` for PSD matrices. Positions are those of the landmarks.
     random_state : None, int, numpy.random.Generator or numpy.random.RandomState
@@ -75,6 +80,9 @@ class CURNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     known; the diagonal must be known. All columns of an Observation are landmarks, and there are at most
     ``n_components`` features.
 
+    Arrays of other libraries, on a GPU too, are taken as they are where scikit-learn's array API dispatch is switched
+    on (``array_api_dispatch``) and the kernel supports it; landmarks and features are then arrays of that library.
+
     A kernel must be positive semidefinite; a matrix that is seen not to be is refused.
 
     Examples
@@ -99,7 +107,8 @@ class CURNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         coef0: float | None = None,
         degree: float | None = None,
         kernel_params: dict[str, Any] | None = None,
-        n_components: int = 100,
+        n_components: int | None = 100,
+        tol: float | None = None,
         strategy: Any = "auto",
         random_state: RandomState | np.random.RandomState = None,
     ) -> None:
@@ -109,6 +118,7 @@ class CURNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         self.degree = degree
         self.kernel_params = kernel_params
         self.n_components = n_components
+        self.tol = tol
         self.strategy = strategy
         self.random_state = random_state
 
@@ -126,18 +136,19 @@ class CURNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         -------
         self
         """
-        n_components = check_count(self.n_components, name="n_components", at_least=1)
+        self._check_counts(X)
         if isinstance(X, Observation):
-            self._fit_observation(X, n_components)
+            self._fit_observation(X)
             return self
         X = self._checked(X, reset=True)
         if self._is_precomputed:
             K = known_in_either_place(X)
-            seen = self._read(K, n_components, np.flatnonzero(~np.isnan(K).any(axis=0)))
+            xp = array_namespace(K)
+            seen = self._read(K, np.flatnonzero(~to_numpy(xp.any(xp.isnan(K), axis=0))))
         else:
-            seen = self._read(KernelSource(X, self._kernel()), n_components, np.arange(X.shape[0]))
-        self._remember(nystroem_of(seen), n_components, X.dtype)
-        self.components_ = X[self.component_indices_]
+            seen = self._read(KernelSource(X, self._kernel()), np.arange(X.shape[0]))
+        self._remember(nystroem_of(seen), X)
+        self.components_ = points_at(X, to_numpy(self.component_indices_))
         return self
 
     def transform(self, X: Any) -> Matrix:
@@ -155,16 +166,19 @@ class CURNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         """
         check_is_fitted(self)
         X = self._checked(X, reset=False)
+        self._check_library(X)
         if not self._is_precomputed:
             kernels = self._kernel().between(X, self.components_)
         else:
-            kernels = X[:, self.component_indices_]
-            if np.isnan(kernels).any():
+            kernels = points_at(X.T, to_numpy(self.component_indices_)).T
+            xp = array_namespace(kernels)
+            if xp.any(xp.isnan(kernels)):
                 raise InvalidArgumentError(
                     "some kernels of these points and the landmarks (component_indices_) are NaN. Features are made of "
                     "them, so they must be known."
                 )
-        return (kernels @ self.normalization_.T).astype(self.normalization_.dtype, copy=False)
+        kind = self.normalization_.dtype
+        return array_namespace(kernels).astype(kernels @ self.normalization_.T, kind, copy=False)
 
     @property
     def _n_features_out(self) -> int:
@@ -182,9 +196,30 @@ class CURNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         how: dict[str, Any] = {"accept_sparse": "csr"}
         if self._is_precomputed:
             how = {"ensure_all_finite": "allow-nan"}
-        return validate_data(self, X, reset=reset, dtype=(np.float64, np.float32), **how)
+        xp = array_namespace(X) if get_config()["array_api_dispatch"] and is_array_api_obj(X) else np
+        return validate_data(self, X, reset=reset, dtype=(xp.float64, xp.float32), **how)
 
-    def _read(self, source: Any, n_components: int, candidates: IndexVector) -> Observation:
+    def _check_library(self, X: Any) -> None:
+        """That points are arrays of the library, and on the device, of those in fit."""
+        fitted, own = self.normalization_, np.empty(0) if scipy.sparse.issparse(X) else X
+        if array_namespace(fitted) is not array_namespace(own) or device(fitted) != device(own):
+            raise InvalidArgumentError(
+                "Inputs passed to CURNystroem.transform() must use the same namespace and the same device as those "
+                f"passed to fit(). Got a {type(own).__name__} on {device(own)} and fit() had a "
+                f"{type(fitted).__name__} on {device(fitted)}. Convert the points."
+            )
+
+    def _check_counts(self, X: Any) -> None:
+        if self.n_components is not None or self.tol is None:
+            check_count(self.n_components, name="n_components", at_least=1)
+        if self.tol is not None:
+            check_share(self.tol, name="tol")
+            if isinstance(X, Observation) or not isinstance(self.strategy, str):
+                raise InvalidArgumentError(
+                    f"tol={self.tol:g} says how many landmarks to choose, and they are given already. Leave tol out."
+                )
+
+    def _read(self, source: Any, candidates: IndexVector) -> Observation:
         """The diagonal, and the columns of landmarks that are chosen among the candidates."""
         n = int(source.shape[0])
         seen = Observation(shape=(n, n), symmetry=PSD)
@@ -200,16 +235,28 @@ class CURNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             )
         if not len(candidates):
             raise InvalidArgumentError("no point has all of its kernels known, and a landmark needs them.")
-        total, seed = min(n_components, len(candidates)), seed_of(self._seed())
+        most = min(self.n_components or n, len(candidates))
+        seed = seed_of(rng_of(self.random_state))
         how: dict[str, Any] = {"strategy": self.strategy, "candidates": candidates, "seed": seed}
-        while (plan := propose_psd(seen, total, **how)) is not None:
+        while not self._is_close(seen):
+            total = most if self.tol is None else min(most, seen.n_columns * 9 // 8 + 8)
+            plan = propose_psd(seen, total, **how)
+            if plan is None:
+                break
             seen = seen.extend(read(source, plan, known=seen))
         if not seen.n_columns:  # the kernel is zero, and so is its feature
             first = SamplePlan((n, n), candidates[:1], NO_INDEX, NO_INDEX, NO_INDEX)
             seen = seen.extend(read(source, first, known=seen))
         return seen
 
-    def _fit_observation(self, observation: Observation, n_components: int) -> None:
+    def _is_close(self, seen: Observation) -> bool:
+        """Whether the columns leave no more of the trace than the tolerance."""
+        if self.tol is None or not seen.n_columns:
+            return False
+        found = nystroem_of(seen)
+        return bool(np.sum(found.residual) <= self.tol * np.sum(found.diagonal))
+
+    def _fit_observation(self, observation: Observation) -> None:
         if not self._is_precomputed:
             raise InvalidArgumentError(f"X is an Observation, of a kernel matrix. Use kernel={PRECOMPUTED!r} for it.")
         seen = promised(observation, PSD)
@@ -217,30 +264,33 @@ class CURNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             raise InvalidArgumentError(f"landmarks are complete columns of the kernel, and {seen!r} has none.")
         self.n_features_in_ = seen.shape[0]
         found = nystroem_of(seen)
-        self._remember(found, n_components, np.float64)
+        self._remember(found, np.empty(0))
         self.components_ = to_numpy(found.columns).T
 
-    def _remember(self, found: Nystroem, n_components: int, dtype: Any) -> None:
-        """The features, as combinations of the columns of the landmarks."""
-        P, s, Qt = np.linalg.svd(to_numpy(found.factor), full_matrices=False)
-        Qt = svd_flip(P, Qt)[1][:n_components]
-        none: FloatArray = np.zeros((1, len(found.column_index)))
-        mixing = Qt @ found.coefficients.T if len(s) else none
-        self.normalization_ = mixing.astype(dtype, copy=False)
-        self.component_indices_ = found.column_index
-        left, whole = np.sum(found.residual) + np.sum(s[n_components:] ** 2), np.sum(found.diagonal)
+    def _remember(self, found: Nystroem, X: Any) -> None:
+        """The features, as combinations of the columns of the landmarks, in the library and type of X."""
+        R = to_numpy(array_namespace(found.factor).linalg.qr(found.factor)[1])
+        _, s, Qt = np.linalg.svd(R)
+        kept = min(self.n_components or len(s), len(s))
+        mixing = _with_signs(Qt[:kept]) @ found.coefficients.T if kept else np.zeros((1, len(found.column_index)))
+        is_sparse = scipy.sparse.issparse(X)
+        mixing = np.ascontiguousarray(mixing, dtype=X.dtype if is_sparse else host_kind(X))
+        self.normalization_ = mixing if is_sparse else to_device(mixing, X)
+        self.component_indices_ = found.column_index if is_sparse else to_device(found.column_index, X)
+        left, whole = np.sum(found.residual) + np.sum(s[kept:] ** 2), np.sum(found.diagonal)
         self.trace_share_ = float(np.clip(left / whole, 0.0, 1.0)) if whole else 0.0
-
-    def _seed(self) -> RandomState:
-        if isinstance(self.random_state, np.random.RandomState):
-            return int(self.random_state.randint(2**31))
-        random_generator(self.random_state)
-        return self.random_state
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.array_api_support = True
         tags.input_tags.sparse = not self._is_precomputed
         tags.input_tags.pairwise = self._is_precomputed
         tags.input_tags.allow_nan = self._is_precomputed
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _with_signs(rows: FloatArray) -> FloatArray:
+    """Rows whose largest number is positive, so that they do not depend on the library that found them."""
+    largest = np.take_along_axis(rows, np.argmax(np.abs(rows), axis=1, keepdims=True), axis=1)
+    return np.asarray(rows * np.sign(largest))

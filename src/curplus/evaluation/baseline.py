@@ -18,7 +18,7 @@ from ..observation import Observation
 from .folds import dealt
 from .residual import zero_at_gaps
 
-__all__ = ["left_out_means_at", "means_at"]
+__all__ = ["left_out_means_at"]
 
 SWEEPS = 6
 EXTRA_VALUES = (1.0, 4.0)  # by which effects are shrunk; the better one counts
@@ -36,12 +36,6 @@ class Lines(NamedTuple):
 
 
 Sides = tuple[tuple[Lines, ...], tuple[Lines, ...]]  # what tells of the rows, and of the columns
-
-
-def means_at(observation: Observation, use: IndexVector, at: IndexVector) -> FloatArray:
-    """What means of rows and columns predict at some records, from the lines and the records ``use``, shape (k,)."""
-    sides = _lines(observation), _lines(observation.T)
-    return _better(_guesses(observation, sides, use[observation.outside[use]], at), observation, at)
 
 
 def left_out_means_at(observation: Observation, records: IndexVector, held_out: IndexVector) -> FloatArray:

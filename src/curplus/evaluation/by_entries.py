@@ -8,23 +8,23 @@ from typing import NamedTuple
 import numpy as np
 
 from .._arrays import to_numpy
-from .._sets import different
+from .._sets import union
 from .._typing import FloatArray, IndexVector, Vector
-from ..exceptions import InvalidArgumentError
+from ..factorization.provenance import Refits
 from ..observation import Observation
 from ..observation.holdout import evidence_outside
 from .baseline import left_out_means_at
 from .certificate import CROSS_FITTED, HELD_OUT
+from .cross_fit import CHANCES, FEWEST, refits_of
 from .effective_sample import check_tails, effective_sample_size, tail_of
 from .estimate import Estimate, no_evidence
-from .folds import FOLDS, cross_predictions
+from .excess import EXCESS_ERROR, excess_of
 from .residual import Residual
 
 __all__ = ["by_entries", "errors_on_lines"]
 
 ENOUGH = 2000  # held-out entries: with fewer, all are held out in turn
 MOST = 20_000  # entries of a fit that is worth making again so often
-EXCESS = 1 / 3  # by how much refits err more, and how uncertain that is, per mean square by which they differ from it
 BENT = 0.9  # where fitted errors are smaller than this share of the others, the fit has bent to them
 CLEARLY = 3.0  # standard errors
 
@@ -47,8 +47,12 @@ def by_entries(residual: Residual) -> Estimate:
     """
     observation = residual.observation
     sample = _sample(residual)
+    read = float(np.sum(residual.squares_at(residual.once(np.flatnonzero(observation.outside)))))
     if not len(sample.records):
-        return no_evidence("no entry was kept out of the fit")
+        return no_evidence("no entry was kept out of the fit")._replace(read=read)
+    if len(sample.records) < FEWEST:
+        few = f"only {len(sample.records)} entries can be held out, and it takes at least {FEWEST}"
+        return no_evidence(few)._replace(read=read)
     squares, weights = sample.squares, _weights(observation, sample.records)
     mean = float(np.mean(weights * squares))
     references = _references(residual, sample, mean)
@@ -59,54 +63,44 @@ def by_entries(residual: Residual) -> Estimate:
         float(np.mean((weights * (squares / mean - 1)) ** 2)) / len(squares) if mean > 0 else math.nan,
         1 / size - 1 / n_equal,
     )
-    read = residual.once(np.flatnonzero(observation.outside))
     return Estimate(
         sample.evidence,
         rest=n_rest * mean * (1 - sample.excess),
         n_rest=n_rest,
         effective_size=size,
-        spread=math.hypot(math.sqrt(max(not_drawn, 0.0) * variance), sample.excess),
+        spread=math.hypot(math.sqrt(max(not_drawn, 0.0) * variance), EXCESS_ERROR * sample.excess),
         stretch=tail.stretch,
         reason=_design_of_entries(observation) or reason,
         squares=squares,
         fitted=float(np.sum(residual.squares_at(known))),
-        read=float(np.sum(residual.squares_at(read))),
+        read=read,
         entries_to_halve=3 * len(squares),
         means=_error_of_means(residual, sample, weights),
     )
 
 
 def _sample(residual: Residual) -> Sample:
-    """Errors at held-out entries; where they are few, at all entries, each predicted by a fit that did not have it."""
-    held, method = residual.held_out(), residual.approximation.provenance.method
-    n_evidence = len(evidence_outside(residual.observation))
-    can_be_made_again = method is not None and not method.sees_whole_matrix
-    if can_be_made_again and len(held) < min(n_evidence, ENOUGH) and FOLDS <= n_evidence <= MOST:
-        try:
-            return _cross_fitted(residual, held)
-        except InvalidArgumentError:
-            pass  # fewer entries are not enough for this method
+    """Errors at held-out entries; if they are few, at all entries, each predicted by a fit that did not have it."""
+    held, o = residual.held_out(), residual.observation
+    n_evidence = len(evidence_outside(o))
+    is_cheap = residual.approximation.provenance.refits is not None or n_evidence <= MOST
+    if len(held) < min(n_evidence, ENOUGH) and is_cheap:
+        refits, _ = refits_of(residual.approximation, o)
+        if refits is not None and len(refits.fits):
+            return _cross_fitted(residual, refits)
     return Sample(HELD_OUT, held, residual.squares_at(held))
 
 
-def _cross_fitted(residual: Residual, held: IndexVector) -> Sample:
-    r"""All entries, and by how much the errors of refits are thought too large.
-
-    A refit and the approximation differ by a mean square :math:`\delta`, taken where neither used the entries if
-    possible. For a fit by least squares with nine tenths of the entries, of which each sets a tenth aside, the refit
-    errs more by a third of it; where a fit chooses, it may be anything from nothing to twice that.
-    """
+def _cross_fitted(residual: Residual, refits: Refits) -> Sample:
+    """All entries, each predicted by the refit that did not have it."""
     o = residual.observation
-    records, predicted = cross_predictions(residual.approximation.provenance.method, o)
-    counted = residual.counted(records)
-    predicted = predicted[np.isin(records, counted)]
-    counted = np.sort(counted)
+    counted = np.sort(residual.counted(np.flatnonzero((refits.fold >= 0) & o.outside & ~o.steering)))
+    predicted = np.empty(len(counted))
+    for k, fit in enumerate(refits.fits):
+        here = refits.fold[counted] == k
+        predicted[here] = to_numpy(fit.entries(o.i[counted[here]], o.j[counted[here]]))
     squares = residual.squares_of(counted, predicted)
-    own = to_numpy(residual.approximation.entries(o.i[counted], o.j[counted]))
-    among = np.isin(counted, held) if len(held) else np.ones(len(counted), dtype=bool)
-    apart = float(np.mean(((predicted - own)[among] / residual.unit) ** 2))
-    excess = EXCESS * apart / max(float(np.mean(squares)), np.finfo(float).tiny)
-    return Sample(CROSS_FITTED, counted, squares, min(excess, EXCESS))
+    return Sample(CROSS_FITTED, counted, squares, excess_of(residual, refits, float(np.mean(squares))))
 
 
 def _references(residual: Residual, sample: Sample, mean: float) -> dict[str, Vector]:
@@ -166,12 +160,11 @@ def _design_of_entries(observation: Observation) -> str:
     if o.probabilities is None:
         if o.design.entries == "uniform":
             return ""
-        return (
-            "how the entries were chosen is not known, so they may not represent the rest (observe draws uniformly; if "
-            "yours were drawn so, use observation.with_design(entries='uniform'))"
-        )
+        return o.withheld or CHANCES
     weights = np.asarray(o.importance_weights)[~o.steering]
-    possible = 1 - (o.n_gaps + len(different(o.entries.flat_index[o.steering]))) / math.prod(o.shape)
+    closed = union(o.gap_index(), o.entries.flat_index[o.steering])
+    n_closed = int(np.sum(~o.is_forbidden(closed // o.shape[1], closed % o.shape[1]))) + o.forbidden.size(o.shape)
+    possible = 1 - n_closed / math.prod(o.shape)
     error = float(np.std(weights)) / math.sqrt(max(len(weights), 1))
     if float(np.mean(weights)) + CLEARLY * error < possible:
         return (

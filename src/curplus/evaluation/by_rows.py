@@ -1,78 +1,94 @@
-"""The error from sampled rows that are left out, and predicted by a fit without them."""
+"""The error from sampled rows or columns that are left out, and predicted by a fit without them."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from .._arrays import array_namespace, float64, take, to_numpy
 from .._typing import Matrix, Vector
 from ..exceptions import InvalidArgumentError
-from ..observation import Observation
-from .certificate import LEFT_OUT
-from .effective_sample import MIN_EFFECTIVE_SIZE, check_tails, tail_of
+from ..factorization.provenance import Refits
+from .certificate import LEFT_OUT_COLUMNS, LEFT_OUT_ROWS
+from .effective_sample import MIN_EFFECTIVE_SIZE, Tail, check_tails, tail_of
 from .estimate import Estimate, no_evidence
+from .excess import EXCESS_ERROR, excess_of
 from .residual import Residual, listed, spectral_norm, zero_at_gaps
 
-__all__ = ["by_rows"]
+__all__ = ["by_columns", "by_rows"]
 
 LEAVE_OUT_INFLATION = 1.15  # of standard errors from left-out rows: rows share their fits
 FOLDS = 10
 
 
-def by_rows(residual: Residual, *, for_an_interval: bool) -> Estimate:
+def by_columns(residual: Residual, *, for_an_interval: bool) -> Estimate:
+    """From sampled columns, each predicted by a fit that did not have it."""
+    turned = Residual(residual.approximation.T, residual.observation.T)
+    return by_rows(turned, for_an_interval=for_an_interval, evidence=LEFT_OUT_COLUMNS)
+
+
+def by_rows(residual: Residual, *, for_an_interval: bool, evidence: str = LEFT_OUT_ROWS) -> Estimate:
     """From sampled rows, each predicted by a fit that did not have it.
 
     ``for_an_interval`` says that an estimate without an interval is of no use: too few rows are then not left out.
     """
-    observation, method = residual.observation, residual.approximation.provenance.method
-    if method is None:
-        return no_evidence(
-            "how the approximation was made is not known, so it cannot be made again without some of its rows"
-        )
-    if method.sees_whole_matrix:
-        return no_evidence("the approximation was made from the whole matrix, so leaving rows out says nothing of it")
+    observation, rows = residual.observation, evidence.rsplit(maxsplit=1)[-1]
     if observation.symmetry is not None:
         return no_evidence("rows of a symmetric matrix are known as columns too, so they cannot be left out")
     if observation.design.rows != "uniform":
-        return no_evidence("the rows were not drawn uniformly, so leaving them out says nothing of the others")
-    if observation.n_rows < 2 or not observation.n_columns:
-        return no_evidence("too few rows were read to leave any out")
-    if for_an_interval and observation.n_rows < MIN_EFFECTIVE_SIZE[LEFT_OUT]:
+        return no_evidence(f"the {rows} were not drawn uniformly, so leaving them out says nothing of the others")
+    if observation.n_rows < 2:
+        return no_evidence(f"too few {rows} were read to leave any out")
+    if for_an_interval and observation.n_rows < MIN_EFFECTIVE_SIZE[evidence]:
         return no_evidence(
-            f"{observation.n_rows} rows are too few to leave them out: it takes {MIN_EFFECTIVE_SIZE[LEFT_OUT]}"
+            f"{observation.n_rows} {rows} are too few to leave them out: it takes {MIN_EFFECTIVE_SIZE[evidence]}"
         )
-    try:
-        errors, known = _left_out_errors(observation, method)
-    except InvalidArgumentError as error:
-        return no_evidence(f"with a tenth of its rows left out, the approximation cannot be made again: {error}")
-    if not errors.shape[0]:
-        return no_evidence("nothing is known of the sampled rows outside the sampled columns")
-    errors = errors / residual.unit
+    refits, reason = _refits_without_rows(residual)
+    if refits is None:
+        return no_evidence(reason)
+    errors, known = _left_out_errors(residual, refits)
+    if not errors.shape[0] or not errors.shape[1]:
+        return no_evidence(f"nothing is known of the sampled {rows} where nothing else was read")
     xp = array_namespace(errors)
     share = 1.0 if known is None else float(xp.mean(float64(known)))  # of these rows that is known
     squares = to_numpy(xp.sum(errors**2, axis=1)) / share
+    excess = excess_of(residual, refits, float(np.mean(squares)) / errors.shape[1])
     n_rows_of_rest = residual.n_rest / errors.shape[1]  # as if it were whole rows
-    tail = tail_of(listed(errors, known) ** 2, residual.column_squares)
-    by_row = residual.unread_row_squares * (errors.shape[1] / observation.n_columns)
-    raw, _ = check_tails(squares, {"sampled columns": by_row}, LEFT_OUT, count=len(squares), tail=tail)
-    by_row = _without_chance(residual, by_row, errors.shape[1])
-    _, reason = check_tails(squares, {"sampled columns": by_row}, LEFT_OUT, count=len(squares), tail=tail)
+    tail, raw, reason = _judged_tails(residual, squares, listed(errors, known) ** 2, errors.shape[1], evidence)
     # The rows that were read tell of the mean; those that were not have a mean of their own.
     own = 1 + len(squares) / n_rows_of_rest
     return Estimate(
-        LEFT_OUT,
-        rest=n_rows_of_rest * float(np.mean(squares)),
+        evidence,
+        rest=n_rows_of_rest * float(np.mean(squares)) * (1 - excess),
         n_rest=residual.n_rest,
         effective_size=raw,
-        spread=LEAVE_OUT_INFLATION * math.sqrt(max(1 / raw - 1 / len(squares), 0.0) * own),
+        spread=math.hypot(
+            LEAVE_OUT_INFLATION * math.sqrt(max(1 / raw - 1 / len(squares), 0.0) * own), EXCESS_ERROR * excess
+        ),
         stretch=tail.stretch,
         reason=reason,
         squares=squares,
-        spectral_estimate=_spectral_estimate(observation, errors, share) * residual.unit,
+        spectral_estimate=_spectral_estimate(residual, errors, share) * residual.unit,
     )
+
+
+def _judged_tails(
+    residual: Residual, squares: Vector, each: Vector, width: int, evidence: str
+) -> tuple[Tail, float, str]:
+    """How errors fall off, the effective sample size of left-out rows, and why their mean cannot be trusted.
+
+    ``each`` are the squared errors of single cells. Where columns were sampled too, they show how unequal rows are.
+    """
+    if not residual.observation.n_columns:
+        tail = tail_of(each)
+        return tail, *check_tails(squares, {}, evidence, count=len(squares), tail=tail)
+    tail = tail_of(each, residual.column_squares)
+    by_row = residual.unread_row_squares * (width / residual.observation.n_columns)
+    raw, _ = check_tails(squares, {"sampled columns": by_row}, evidence, count=len(squares), tail=tail)
+    by_row = _without_chance(residual, by_row, width)
+    _, reason = check_tails(squares, {"sampled columns": by_row}, evidence, count=len(squares), tail=tail)
+    return tail, raw, reason
 
 
 def _without_chance(residual: Residual, by_row: Vector, width: int) -> Vector:
@@ -92,25 +108,46 @@ def _without_chance(residual: Residual, by_row: Vector, width: int) -> Vector:
     return mean + math.sqrt(share) * (by_row - mean)
 
 
-def _spectral_estimate(observation: Observation, errors: Matrix, share: float) -> float:
+def _spectral_estimate(residual: Residual, errors: Matrix, share: float) -> float:
     """The spectral norm of the error on the rows that were not read, if they are like those that were left out."""
-    unread = observation.shape[0] - observation.n_rows
-    return math.sqrt(unread / observation.n_rows / share) * spectral_norm(errors)
+    unread = residual.observation.shape[0] - residual.observation.n_rows
+    return math.sqrt(unread / errors.shape[0] / share) * spectral_norm(errors)
 
 
-def _left_out_errors(observation: Observation, method: Any) -> tuple[Matrix, Matrix | None]:
-    """Errors (d2, m - d1) of sampled rows, each predicted by a fit that did not have it, zero at gaps; where none is.
+def _refits_without_rows(residual: Residual) -> tuple[Refits | None, str]:
+    """Fits without each row: those that the approximation keeps, or its method made again; or why there are none."""
+    observation, provenance = residual.observation, residual.approximation.provenance
+    kept, method = provenance.refits, provenance.method
+    if kept is not None and len(kept.rows) == observation.n_rows and np.all(kept.rows >= 0):
+        return kept, ""
+    if method is None:
+        return None, "how the approximation was made is not known, so it cannot be made again without some of its rows"
+    if method.sees_whole_matrix:
+        return None, "the approximation was made from the whole matrix, so leaving rows out says nothing of it"
+    folds = min(FOLDS, observation.n_rows)
+    rows = np.random.default_rng(0).permutation(observation.n_rows) % folds
+    try:
+        fits = tuple(
+            method.fit(observation.subset(rows=np.flatnonzero(rows != k), design=observation.design))
+            for k in range(folds)
+        )
+    except InvalidArgumentError as error:
+        return None, f"with a tenth of its rows left out, the approximation cannot be made again: {error}"
+    return Refits(np.full(observation.n_entries, -1), rows, np.full(observation.n_columns, -1), fits), ""
+
+
+def _left_out_errors(residual: Residual, refits: Refits) -> tuple[Matrix, Matrix | None]:
+    """Errors (h, m - d1) of sampled rows, each predicted by a fit that did not have it, zero at gaps; where none is.
 
     Rows of which nothing is known there are left out.
     """
+    observation = residual.observation
     outside = np.setdiff1d(np.arange(observation.shape[1]), observation.column_index)
-    order = np.random.default_rng(0).permutation(observation.n_rows)
-    parts = []
-    for fold in np.array_split(order, min(FOLDS, observation.n_rows)):
-        kept = np.setdiff1d(np.arange(observation.n_rows), fold)
-        refit = method.fit(observation.subset(rows=kept, design=observation.design))
-        errors = float64(take(observation.rows, fold, axis=0)) - float64(refit.rows(observation.row_index[fold]))
-        parts.append(take(errors, outside, axis=1))
+    order, parts = np.argsort(refits.rows, kind="stable"), []
+    for k, fit in enumerate(refits.fits):
+        rows = np.flatnonzero(refits.rows == k)
+        errors = float64(take(observation.rows, rows, axis=0)) - float64(fit.rows(observation.row_index[rows]))
+        parts.append(take(errors / residual.unit, outside, axis=1))
     errors = take(array_namespace(observation.rows).concat(parts), np.argsort(order), axis=0)
     if observation.known_rows is None:
         return errors, None

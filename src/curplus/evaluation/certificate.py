@@ -11,7 +11,8 @@ from ..factorization.report import facts_as_html, facts_as_text
 
 __all__ = ["Certificate"]
 
-HELD_OUT, CROSS_FITTED, LEFT_OUT = "held-out entries", "cross-fitted entries", "left-out rows"
+HELD_OUT, CROSS_FITTED = "held-out entries", "cross-fitted entries"
+LEFT_OUT_ROWS, LEFT_OUT_COLUMNS = "left-out rows", "left-out columns"
 ALL_READ, NO_EVIDENCE = "everything was read", "none"
 DIAGONAL = "the diagonal"  # of a PSD matrix: it tells the trace of the error, and that bounds the error
 
@@ -25,7 +26,7 @@ class Certificate:
     interval: tuple[float, float] | None  # for || E ||, at ``level``; None where it is refused
     level: float
     reason: str  # why the interval is refused; empty otherwise
-    evidence: str  # "held-out entries", "cross-fitted entries", "left-out rows", "the diagonal", ...
+    evidence: str  # "held-out entries", "cross-fitted entries", "left-out rows", "left-out columns", ...
     lower_bound: float  # exact: the error at the positions that were read
     spectral_lower_bound: float  # exact: the larger spectral norm of E on the sampled rows and on the columns
     spectral_estimate: float  # of || E ||_2, from left-out rows; an estimate, not a bound; nan without them
@@ -37,6 +38,7 @@ class Certificate:
     mean_cell_error: float = math.nan  # root mean square error of all cells
     spread: float = math.nan  # standard deviation of the values of M around their mean, estimated
     means_error: float = math.nan  # root mean square error of row and column means where cells were not read
+    n_forbidden: int = 0  # positions where no entry could be drawn: all of this is said of the others
     trace: float = math.nan  # of E, exact, where M is PSD and its diagonal is known; ``error`` is then this upper bound
 
     @property
@@ -51,7 +53,7 @@ class Certificate:
         if self.interval is None:
             return (
                 f"no interval for the error: {self.reason}; where the matrix was read, it is {self.lower_bound:.4g}; "
-                f"in all, {self.error:.4g} is to be taken as a lower bound, since larger errors may not have been met"
+                f"in all, it is estimated at {self.error:.4g}, and larger errors may not have been met"
             )
         low, high = self.interval
         return (
@@ -70,7 +72,7 @@ class Certificate:
             return ""
         share = f"{_percent(self.cell_error / self.spread)} of the spread"
         if self.interval is None or self.cell_interval is None:
-            return f"at least {self.cell_error:.4g}, {share}"
+            return f"about {self.cell_error:.4g}, {share}; no interval"
         low, high = self.cell_interval
         return f"{self.cell_error:.4g} ({low:.4g} to {high:.4g}), {share}"
 
@@ -99,8 +101,13 @@ class Certificate:
             Fact("spectral_lower_bound", self.spectral_lower_bound, "spectral norm, at least"),
             Fact("spectral_estimate", self.spectral_estimate, "spectral norm, about"),
             Fact("cannot_see", unseen if given and self.evidence != ALL_READ else None),
+            Fact("forbidden", self.n_forbidden or None, "nothing is said of", "places where no entry could be drawn"),
             Fact("entries_to_halve", self.entries_to_halve, "to halve the interval", "more entries"),
         )
+
+    def __repr__(self) -> str:
+        found = "no interval" if self.interval is None else f"interval {self.interval[0]:.4g} to {self.interval[1]:.4g}"
+        return f"<Certificate: error {self.error:.4g}{self._share}, {found}>"
 
     def __str__(self) -> str:
         return facts_as_text(self.facts)

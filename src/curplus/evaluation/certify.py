@@ -22,8 +22,9 @@ from ..exceptions import InvalidArgumentError
 from ..factorization import Factorization
 from ..observation import Observation
 from .by_entries import by_entries
-from .by_rows import by_rows
+from .by_rows import by_columns, by_rows
 from .certificate import ALL_READ, Certificate
+from .cross_fit import judged_part, with_what_is_withheld
 from .estimate import Estimate
 from .residual import Residual
 from .trace import certify_by_trace
@@ -108,17 +109,25 @@ def certify(approximation: Factorization, observation: Observation, *, level: fl
     _check(approximation, observation, level)
     if (exact := certify_by_trace(approximation, observation)) is not None:
         return exact
-    residual = Residual(approximation, observation)
-    if observation.n_values_read == math.prod(observation.shape):
-        return _certificate(residual, _all_read(residual), level)
+    spectral_norm = Residual(approximation, observation).spectral_norm
+    residual = Residual(approximation, judged_part(observation))
+    return _certificate(residual, _estimate(residual), spectral_norm, level)
+
+
+def _estimate(residual: Residual) -> Estimate:
+    """The best estimate of the error that there is evidence for."""
+    if residual.size and residual.n_rest == len(residual.once(np.flatnonzero(residual.observation.outside))):
+        return _all_read(residual)
     from_entries = by_entries(residual)
     if not from_entries.reason:
-        return _certificate(residual, from_entries, level)
-    from_rows = by_rows(residual, for_an_interval=not math.isnan(from_entries.rest))
-    if not from_rows.reason or (math.isnan(from_entries.rest) and not math.isnan(from_rows.rest)):
-        return _certificate(residual, from_rows, level)
-    reason = "; ".join(dict.fromkeys([from_entries.reason, from_rows.reason]))
-    return _certificate(residual, from_entries._replace(reason=reason), level)
+        return from_entries
+    found, for_an_interval = [from_entries], not math.isnan(from_entries.rest)
+    for leave_out in (by_rows, by_columns):
+        found.append(leave_out(residual, for_an_interval=for_an_interval))
+        if not found[-1].reason:
+            return found[-1]
+    best = next((estimate for estimate in found if not math.isnan(estimate.rest)), from_entries)
+    return best._replace(reason="; ".join(dict.fromkeys(estimate.reason for estimate in found)))
 
 
 def _all_read(residual: Residual) -> Estimate:
@@ -128,9 +137,9 @@ def _all_read(residual: Residual) -> Estimate:
     return Estimate(ALL_READ, rest=0.0, effective_size=math.inf, spread=0.0, fitted=known, read=known)
 
 
-def _certificate(residual: Residual, estimate: Estimate, level: float) -> Certificate:
+def _certificate(residual: Residual, estimate: Estimate, spectral_norm: float, level: float) -> Certificate:
     """The certificate that an estimate makes."""
-    unit, known, size = residual.unit, residual.known_error + estimate.fitted, math.prod(residual.observation.shape)
+    unit, known, size = residual.unit, residual.known_error + estimate.fitted, max(residual.size, 1)
     error = math.sqrt(known + estimate.rest) * unit
     interval = cell_interval = None
     if not estimate.reason:
@@ -143,10 +152,10 @@ def _certificate(residual: Residual, estimate: Estimate, level: float) -> Certif
         relative_error=error / matrix if matrix else math.nan,
         interval=interval,
         level=float(level),
-        reason=estimate.reason,
+        reason=with_what_is_withheld(estimate.reason, residual.observation),
         evidence=estimate.evidence,
         lower_bound=math.sqrt(residual.known_error + estimate.read) * unit,
-        spectral_lower_bound=residual.spectral_norm,
+        spectral_lower_bound=spectral_norm,
         spectral_estimate=estimate.spectral_estimate,
         entries_to_halve=estimate.entries_to_halve if interval else None,
         errors=np.sqrt(estimate.squares) * unit,
@@ -156,6 +165,7 @@ def _certificate(residual: Residual, estimate: Estimate, level: float) -> Certif
         mean_cell_error=error / math.sqrt(size),
         spread=residual.matrix_spread() * unit,
         means_error=math.sqrt(estimate.means) * unit,
+        n_forbidden=residual.observation.forbidden.size(residual.observation.shape),
     )
 
 
@@ -168,7 +178,8 @@ def _check(approximation: Any, observation: Any, level: Any) -> None:
     if not isinstance(approximation, Factorization) or not isinstance(observation, Observation):
         raise InvalidArgumentError(
             f"certify was given a {type(approximation).__name__} and a {type(observation).__name__}. "
-            "Give certify(approximation, observation)."
+            "Give certify(approximation, observation): of a table with gaps, Observation.from_table(table) and what "
+            "approximate makes of it. CURImputer fills a table at once and judges its errors."
         )
     if not isinstance(level, Real) or not 0 < float(level) < 1:
         raise InvalidArgumentError(f"level={level!r} is not a confidence. Give a number between 0 and 1, such as 0.95.")

@@ -38,7 +38,7 @@ def fit_scores(
     errors: FloatArray, i: IndexVector, j: IndexVector, weights: FloatArray, known: tuple[FloatArray, FloatArray]
 ) -> Scores:
     """Scores of errors at some places; ``known`` are the numbers of known values of each row and of each column."""
-    magnitudes = np.abs(errors)
+    magnitudes, weights = np.abs(errors), weights / np.mean(weights)
     unit = float(np.max(magnitudes, initial=0.0)) or 1.0
     scale = fit_scale(magnitudes / unit, i, j, weights, known)
     return Scores(magnitudes / unit / scale.without_own(i, j, magnitudes / unit, weights), weights, scale, unit)

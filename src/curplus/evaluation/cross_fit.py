@@ -8,30 +8,43 @@ with known chances, so its errors say what the prediction gets wrong there, howe
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from .._arrays import gather, take, to_numpy
+from .._arrays import gather, take, to_numpy, with_nan
 from .._sets import NO_INDEX
 from .._typing import FloatArray, IndexVector
 from .._validation import check_level
 from ..exceptions import InvalidArgumentError
 from ..factorization import Factorization
+from ..factorization.provenance import Refits
 from ..observation import Observation
-from .folds import dealt, refits
+from ..observation.plan import SamplingDesign
+from .folds import dealt, made_again
 from .residual import Residual
 
-__all__ = ["FEWEST", "CrossFit", "check_arguments", "cross_fit", "errors_at", "one_noise", "table_as_entries"]
+__all__ = [
+    "CHANCES",
+    "FEWEST",
+    "CrossFit",
+    "check_arguments",
+    "cross_fit",
+    "errors_at",
+    "judged_part",
+    "one_noise",
+    "refits_of",
+    "table_as_entries",
+    "with_what_is_withheld",
+]
 
 FOLDS = 5
 FEWEST = 30  # entries that are held out in all, below which nothing is said
 CHANCES = (
-    "how the entries were chosen is not known, so they may not represent the rest (observe draws uniformly; if your "
-    "own entries were drawn uniformly, or values are missing at random, say so with "
-    'design=SamplingDesign(entries="uniform"))'
+    "how the entries were chosen is not known, so they may not represent the rest (observe draws uniformly; if yours "
+    "were drawn so, or values are missing at random, use observation.with_design(entries='uniform'))"
 )
 
 
@@ -59,11 +72,22 @@ class CrossFit:
             found[here] = errors_at(fit, self.sample, records[here])
         return found
 
+    def divide(self, unit: float) -> CrossFit:
+        """The same in other units."""
+        fits = tuple(replace(fit, core=fit.core._replace(Z=fit.core.Z / unit)) for fit in self.fits)
+        return replace(self, sample=self.sample.divide(unit), fits=fits)
+
     @property
     def chances(self) -> FloatArray:
         """For how many positions each counted record stands, relative to the others, shape (h,)."""
         weights: FloatArray = np.asarray(self.sample.entries.importance_weights)[self.counted]
         return weights
+
+    @property
+    def n_draws(self) -> float:
+        """Of how many independent draws, on sampled rows and columns or not, the counted ones are those outside."""
+        free = ~self.sample.steering
+        return len(self.counted) * int(np.sum(free)) / max(int(np.sum(free & self.sample.outside)), 1)
 
 
 def errors_at(fit: Factorization, sample: Observation, which: IndexVector) -> FloatArray:
@@ -76,26 +100,51 @@ def errors_at(fit: Factorization, sample: Observation, which: IndexVector) -> Fl
 def cross_fit(
     approximation: Factorization, observation: Observation, *, folds: int = FOLDS, with_steering: bool = False
 ) -> CrossFit:
-    """Fit the method of an approximation again, without each fold of the entries in turn.
+    """The fits without each fold that an approximation keeps, or else its method, fitted again without each of them.
 
-    Entries that helped to choose rows and columns are held out only ``with_steering``, and are not counted even then.
-    Where the method cannot be fitted again, the entries that the approximation itself did not use are the only fold.
+    Entries that helped to choose rows and columns are told apart ``with_steering``, and are not counted even then. If
+    the method cannot be fitted again, the entries that the approximation itself did not use are the only fold.
     """
-    sample = table_as_entries(observation)
+    sample = judged_part(observation)
     if observation.design.entries != "uniform" and observation.probabilities is None:
-        return _nothing(sample, CHANCES)
-    fold = _drawn_folds(sample, folds, with_steering and sample.probabilities is None)
-    counted, steering = (_counted(sample, np.flatnonzero((fold >= 0) & x)) for x in (~sample.steering, sample.steering))
+        return _nothing(sample, observation.withheld or CHANCES)
+    refits, reason = refits_of(approximation, sample, folds, with_steering=with_steering)
+    if refits is None:
+        return _by_own_entries(approximation, observation, f"the approximation cannot be made again ({reason})")
+    counted = _counted(sample, np.flatnonzero((refits.fold >= 0) & ~sample.steering))
+    steering = (refits.fold >= 0) & sample.steering & ~sample.is_forbidden(sample.i, sample.j) & with_steering
     if len(counted) < FEWEST:
-        return _nothing(sample, f"only {len(counted)} entries can be held out, and it takes at least {FEWEST}")
+        few = f"only {len(counted)} entries can be held out, and it takes at least {FEWEST}"
+        return _nothing(sample, with_what_is_withheld(few, sample))
+    return CrossFit(sample, refits.fits, refits.fold, counted, _counted(sample, np.flatnonzero(steering)))
+
+
+def refits_of(
+    approximation: Factorization, sample: Observation, folds: int = FOLDS, *, with_steering: bool = False
+) -> tuple[Refits | None, str]:
+    """The fits without each fold that an approximation keeps, or its method made again; or why there are none.
+
+    Of very many entries those that are kept left out a part, which is enough for errors. Means need all entries, those
+    that helped to choose rows and columns among them.
+    """
+    kept = approximation.provenance.refits
+    if kept is not None and (not with_steering or np.all(kept.fold[sample.outside] >= 0)):
+        return kept, ""
     method = approximation.provenance.method
-    reason = "how it was made is not known" if method is None else "it was made from the whole matrix"
-    if method is not None and not method.sees_whole_matrix:
-        try:
-            return CrossFit(sample, tuple(refits(method, sample, fold, folds)), fold, counted, steering)
-        except InvalidArgumentError as error:
-            reason = f"without a fifth of its entries {error}"
-    return _by_own_entries(approximation, observation, f"the approximation cannot be made again ({reason})")
+    if method is None or method.sees_whole_matrix:
+        return None, "how it was made is not known" if method is None else "it was made from the whole matrix"
+    fold = _drawn_folds(sample, folds, with_steering and sample.probabilities is None)
+    if np.count_nonzero(fold >= 0) < FEWEST:
+        return _of_entries(sample, fold, ()), ""
+    try:
+        return _of_entries(sample, fold, tuple(made_again(method, sample, fold, folds))), ""
+    except InvalidArgumentError as error:
+        return None, f"without a fifth of its entries {error}"
+
+
+def _of_entries(sample: Observation, fold: IndexVector, fits: tuple[Factorization, ...]) -> Refits:
+    """Refits without entries; rows and columns were never left out."""
+    return Refits(fold, np.full(sample.n_rows, -1), np.full(sample.n_columns, -1), fits)
 
 
 def _by_own_entries(approximation: Factorization, observation: Observation, why: str) -> CrossFit:
@@ -132,6 +181,21 @@ def _counted(sample: Observation, which: IndexVector) -> IndexVector:
     return which[sample.entries.take(which).unique()]
 
 
+def judged_part(observation: Observation) -> Observation:
+    """What is judged: a table with gaps as entries; of sampled rows and columns, what is not forbidden."""
+    o = table_as_entries(observation)
+    if not o.forbidden.any:
+        return o
+    rows, columns = (
+        with_nan(x, o.is_forbidden(i, j))
+        for x, i, j in (
+            (o.rows, o.row_index[:, None], np.arange(o.shape[1])),
+            (o.columns, np.arange(o.shape[0])[:, None], o.column_index),
+        )
+    )
+    return o._replaced(rows=rows, columns=columns, gaps=True)
+
+
 def table_as_entries(observation: Observation) -> Observation:
     """The known values of a table with gaps as scattered entries; any other observation as it is."""
     o = observation
@@ -147,10 +211,17 @@ def table_as_entries(observation: Observation) -> Observation:
         values=gather(o.rows, k, j),
         row_names=o.row_names,
         column_names=o.column_names,
-        design=o.design,
+        design=SamplingDesign(*o.design),  # what is said of the gaps holds for the entries that they leave
         gaps=True,
         noise=one_noise(o),
+        forbidden=o.forbidden,
+        withheld=o.withheld,
     )
+
+
+def with_what_is_withheld(reason: str, observation: Observation) -> str:
+    """Why there is no interval, and what evidence is withheld besides."""
+    return f"{reason}; {observation.withheld}" if reason and observation.withheld not in reason else reason
 
 
 def one_noise(observation: Observation) -> float | str | None:

@@ -20,6 +20,7 @@ MIN_EFFECTIVE_SIZE = {  # of an average that is given an interval
     "held-out entries": 100,
     "cross-fitted entries": 100,
     "left-out rows": 50,
+    "left-out columns": 50,
 }
 MIN_TAIL_POWER = 2.5  # squares that fall off with this power have a variance, with room for chance
 MIN_LIGHTNESS = 0.4  # squares of errors with exponential tails have 0.5, and those of Student's t(4) about 0.4

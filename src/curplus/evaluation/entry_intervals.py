@@ -22,9 +22,10 @@ from .._validation import check_index
 from ..exceptions import InvalidArgumentError
 from ..factorization import Factorization
 from ..observation import Observation
+from ..observation.fill import limited
 from ..observation.noise import place_means
 from .conformal import fit_scores
-from .cross_fit import CrossFit, check_arguments, cross_fit, one_noise
+from .cross_fit import FEWEST, CrossFit, check_arguments, cross_fit, one_noise
 from .row_sums import known_part
 
 __all__ = ["EntryIntervals", "predict_interval"]
@@ -60,12 +61,19 @@ class EntryIntervals:
     def __repr__(self) -> str:
         if self.reason:
             return f"<EntryIntervals of {len(self)} entries, refused: {self.reason}>"
-        width = float(np.median((self.high - self.low)[~self.is_measured])) if not np.all(self.is_measured) else 0.0
+        width = float(np.nanmedian((self.high - self.low)[~self.is_measured])) if not np.all(self.is_measured) else 0.0
         return f"<EntryIntervals of {len(self)} entries at {self.level:.0%}, median width {width:.3g}>"
 
 
 def predict_interval(
-    approximation: Factorization, observation: Observation, i: Any, j: Any, *, level: float = 0.9
+    approximation: Factorization,
+    observation: Observation,
+    i: Any,
+    j: Any,
+    *,
+    level: float = 0.9,
+    min_value: float | None = None,
+    max_value: float | None = None,
 ) -> EntryIntervals:
     r"""Predict entries, with an interval for each.
 
@@ -83,11 +91,14 @@ def predict_interval(
         Places.
     level : float, default 0.9
         Share of the entries that were not read whose value lies in its interval.
+    min_value, max_value : float, optional
+        Limits that all values have; predictions and intervals keep to them.
 
     Returns
     -------
     EntryIntervals
-        ``value``, ``low``, ``high``, and ``reason`` where intervals are refused. Values that were measured are their
+        ``value``, ``low``, ``high``, and ``reason`` where intervals are refused. Places that were forbidden have none.
+        Values that were measured are their
         own interval; with noise, it is that of the value without noise.
 
     Notes
@@ -130,18 +141,40 @@ def predict_interval(
     value = np.where(is_measured, measured, to_numpy(approximation.entries(i, j)).astype(np.float64))
     found = cross_fit(approximation, observation)
     reach, reason = _reach(found, i, j, float(level))
+    out_of_reach = observation.is_forbidden(i, j)
+    reach[out_of_reach] = np.nan
+    if not reason and np.all(is_measured | out_of_reach) and np.any(~is_measured):
+        reason = "all of these places were forbidden, and nothing is said of such places"
     reach = np.where(is_measured, _reach_of_noise(observation, float(level)), reach)
-    return EntryIntervals(
-        i, j, value, value - reach, value + reach, is_measured, float(level), len(found.counted), reason
+    value, low, high = (
+        np.where(is_measured, x, limited(x, min_value, max_value)) for x in (value, value - reach, value + reach)
     )
+    return EntryIntervals(i, j, value, low, high, is_measured, float(level), len(found.counted), reason)
 
 
 def _reach(found: CrossFit, i: IndexVector, j: IndexVector, level: float) -> tuple[FloatArray, str]:
     """How far intervals reach at some places; NaN, and the reason, where nothing can be said."""
     if found.reason:
         return np.full(len(i), np.nan), found.reason
-    row, column = found.sample.i[found.counted], found.sample.j[found.counted]
-    return fit_scores(found.residuals, row, column, found.chances, _n_known(found.sample)).reach(i, j, level)
+    once = _drawn_once(found)
+    if len(once) < FEWEST:
+        return np.full(len(i), np.nan), f"only {len(once)} positions were drawn once, and it takes at least {FEWEST}"
+    row, column = (index[found.counted[once]] for index in (found.sample.i, found.sample.j))
+    scores = fit_scores(found.residuals[once], row, column, found.chances[once], _n_known(found.sample))
+    return scores.reach(i, j, level)
+
+
+def _drawn_once(found: CrossFit) -> IndexVector:
+    """Which counted records stand for positions that were not read: of independent draws, those of positions met once.
+
+    A position is met once k p / (1 - p) times as often as it is not met, so such records, weighted by 1 / p, are a
+    sample of the positions that were not. The value at one that was met again is known to the fit that predicts it.
+    """
+    if found.sample.probabilities is None:
+        return np.arange(len(found.counted))
+    _, which, counts = np.unique(found.sample.entries.flat_index, return_inverse=True, return_counts=True)
+    once: IndexVector = np.flatnonzero(counts[which][found.counted] == 1)
+    return once
 
 
 def _n_known(sample: Observation) -> tuple[FloatArray, FloatArray]:

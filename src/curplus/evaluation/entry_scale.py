@@ -64,9 +64,9 @@ class EntryScale:
 def fit_scale(
     magnitudes: FloatArray, i: IndexVector, j: IndexVector, weights: FloatArray, known: tuple[FloatArray, FloatArray]
 ) -> EntryScale:
-    """The scale of errors, from their magnitudes at records and the ``known`` values of each row and of each column."""
+    """The scale of errors, from magnitudes at records, weights of mean one, and numbers of ``known`` values by side."""
     size = float(np.average(magnitudes, weights=weights)) or 1.0
-    relative, weights = magnitudes / size, weights / np.mean(weights)
+    relative = magnitudes / size
     rows = Factors(np.ones(len(known[0])), np.zeros(len(known[0])), np.zeros(len(known[0])), 1.0)
     columns = Factors(np.ones(len(known[1])), np.zeros(len(known[1])), np.zeros(len(known[1])), 1.0)
     for _ in range(SWEEPS):

@@ -11,15 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import to_numpy
-from .._typing import FloatArray, IndexVector
+from .._typing import IndexVector
 from ..factorization import Factorization
 from ..observation import Observation
-from ..observation.holdout import evidence_outside
 
-__all__ = ["FOLDS", "cross_predictions", "dealt", "refits"]
-
-FOLDS = 10
+__all__ = ["dealt", "made_again"]
 
 
 def dealt(place: IndexVector, folds: int, rng: np.random.Generator) -> IndexVector:
@@ -29,38 +25,7 @@ def dealt(place: IndexVector, folds: int, rng: np.random.Generator) -> IndexVect
     return fold
 
 
-def refits(method: Any, observation: Observation, fold: IndexVector, folds: int) -> Iterator[Factorization]:
+def made_again(method: Any, observation: Observation, fold: IndexVector, folds: int) -> Iterator[Factorization]:
     """The method, fitted without the entries of each fold in turn; those of fold -1 are always there."""
     for k in range(folds):
         yield method.fit(observation.subset(entries=fold != k, design=observation.design))
-
-
-def cross_predictions(method: Any, observation: Observation, *, folds: int = FOLDS) -> tuple[IndexVector, FloatArray]:
-    """The records that can be held out, and what fits without them predict there.
-
-    Records of one position are in one fold. The cost is that of ``folds`` fits.
-
-    Parameters
-    ----------
-    method : object with ``fit``
-        How the approximation was made, with its choices kept.
-    observation : Observation
-        What it was made from.
-    folds : int
-        How often it is made again.
-
-    Returns
-    -------
-    records : array of shape (k,)
-        Those outside the sampled rows and columns that took no part in choosing what was read.
-    predicted : array of shape (k,)
-        What the refits predict there, on the host.
-    """
-    o, records = observation, evidence_outside(observation)
-    fold = np.full(o.n_entries, -1)
-    fold[records] = dealt(o.entries.flat_index[records], folds, np.random.default_rng(0))
-    predicted = np.empty(o.n_entries)
-    for k, refit in enumerate(refits(method, o, fold, int(fold.max(initial=-1)) + 1)):
-        out = fold == k
-        predicted[out] = to_numpy(refit.entries(o.i[out], o.j[out]))
-    return records, predicted[records]

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from .._extras import import_extra
-from .._typing import FloatArray, IndexVector, Names
+from .._typing import FloatArray, IndexVector, Names, Shape
 from .._validation import check_count
 from ..factorization import Fact
 from ..factorization.report import facts_as_html, facts_as_text
+from ..observation.fill import limited
 
 __all__ = ["MeanEstimates"]
 
@@ -48,6 +49,14 @@ class MeanEstimates:
     def what(self) -> str:
         """Whose means they are: "rows" or "columns"."""
         return LINES[self.axis]
+
+    def within(self, min_value: float | None, max_value: float | None, shape: Shape) -> MeanEstimates:
+        """The same of values that are known to have these limits, in a matrix of this shape."""
+        names, size = ("estimate", "low", "high", "joint_low", "joint_high"), math.prod(shape)
+        means: dict[str, Any] = {name: limited(getattr(self, name), min_value, max_value) for name in names}
+        sums = np.array([self.total, *(self.total_interval or ())]) / size
+        total, *ends = (float(x) for x in limited(sums, min_value, max_value) * size)
+        return replace(self, **means, total=total, total_interval=(ends[0], ends[1]) if ends else None)
 
     def best(self, k: int, *, largest: bool = True) -> IndexVector:
         """Positions of those that may be among the ``k`` best, the best estimate first.
@@ -86,7 +95,7 @@ class MeanEstimates:
         """The estimates in one sentence."""
         if self.reason:
             return f"no intervals: {self.reason}"
-        width = float(np.median(self.high - self.low))
+        width = float(np.nanmedian(self.high - self.low))
         return f"the means of {len(self)} {self.what}, each known to {width / 2:.3g} up or down ({self.level:.0%})"
 
     @property

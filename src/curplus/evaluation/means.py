@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.special
 
-from .._arrays import harmless_unit
+from .._arrays import harmless_unit, to_numpy
 from .._typing import FloatArray
 from ..exceptions import InvalidArgumentError
 from ..factorization import Factorization
@@ -21,7 +21,7 @@ from ..observation import Observation
 from .cross_fit import FEWEST, CrossFit, check_arguments, cross_fit, one_noise
 from .effective_sample import effective_sample_size, tail_of
 from .mean_estimates import MeanEstimates
-from .row_means import RowMeans, with_entries, without_entries
+from .row_means import RowMeans, uniform_columns, with_entries, without_entries
 from .row_sums import deviations, known_part
 
 __all__ = ["estimate_means"]
@@ -31,7 +31,13 @@ MIN_TAIL_INDEX = 1.25  # least power with which the largest squared errors fall 
 
 
 def estimate_means(
-    approximation: Factorization, observation: Observation, *, axis: int = 1, level: float = 0.95
+    approximation: Factorization,
+    observation: Observation,
+    *,
+    axis: int = 1,
+    level: float = 0.95,
+    min_value: float | None = None,
+    max_value: float | None = None,
 ) -> MeanEstimates:
     r"""Estimate the mean of every row or column, with intervals.
 
@@ -50,6 +56,8 @@ def estimate_means(
         1 for the means of rows, 0 for those of columns.
     level : float, default 0.95
         Confidence of each interval, and of the joint intervals taken together.
+    min_value, max_value : float, optional
+        Limits that all values have, such as 0 and 1; estimates and intervals keep to them.
 
     Returns
     -------
@@ -60,7 +68,8 @@ def estimate_means(
 
     Notes
     -----
-    Every entry is held out once. The entries of a row are a random sample of its places, so the mean error
+    Every entry is held out once; of k independent draws with ``probabilities`` p, each error counts 1 / (k p) times
+    (Hansen and Hurwitz 1943). The entries of a row are a random sample of its places, so the mean error
     :math:`\bar e_i` of predictions that did not have them corrects the prediction without bias, whatever the quality of
     the prediction and however rows and columns were chosen. Its variance is that of the errors of the row, pulled
     towards that of all rows, with Student's t.
@@ -73,9 +82,13 @@ def estimate_means(
     then hold on average over rows, not for each row of an unusual kind. The joint intervals do not rest on that alone:
     they contain the interval without borrowing as well, where a row has entries.
 
+    Of places that are forbidden (``Observation.forbidden``) nothing is said: means and the total are those of the other
+    places, and a row that is forbidden as a whole has its predicted mean, without an interval.
+
     Rows that were read whole are exact. Gaps count as places that were not read: that they are like the other places of
-    their row is assumed. With ``noise`` means are those without noise; where its size is not known, those of the values
-    as they were measured.
+    their row is assumed. If entries are no evidence but columns were drawn uniformly, the values of a row there are a
+    uniform sample of it, and its mean is estimated by theirs alone. With ``noise`` means are those without noise; where
+    its size is not known, those of the values as they were measured.
 
     Intervals are refused where the entries' chances are not known, where there are too few entries, and where a few
     large errors decide: rows whose own large values were not met would look better known than they are.
@@ -83,7 +96,8 @@ def estimate_means(
     References
     ----------
     Robins, Rotnitzky, Zhao: Estimation of regression coefficients when some regressors are not always observed, 1994.
-    Zrnic, Candes: Cross-prediction-powered inference, 2024. Fay, Herriot: Estimates of income for small places, 1979.
+    Zrnic, Candes: Cross-prediction-powered inference, 2024. Hansen, Hurwitz: On the theory of sampling from finite
+    populations, 1943. Fay, Herriot: Estimates of income for small places, 1979.
 
     Examples
     --------
@@ -102,8 +116,10 @@ def estimate_means(
     if axis not in (0, 1) or isinstance(axis, bool):
         raise InvalidArgumentError(f"axis={axis!r} is neither 1, for means of rows, nor 0, for means of columns.")
     if axis == 0:
-        return replace(_means_of_rows(approximation.T, observation.T, float(level)), axis=0)
-    return _means_of_rows(approximation, observation, float(level))
+        estimates = replace(_means_of_rows(approximation.T, observation.T, float(level)), axis=0)
+    else:
+        estimates = _means_of_rows(approximation, observation, float(level))
+    return estimates.within(min_value, max_value, observation.shape)
 
 
 def _means_of_rows(approximation: Factorization, observation: Observation, level: float) -> MeanEstimates:
@@ -111,13 +127,24 @@ def _means_of_rows(approximation: Factorization, observation: Observation, level
     unit = harmless_unit(observation.magnitude, observation.values, power=4)
     core = approximation.core._replace(Z=approximation.core.Z / unit)
     prediction = replace(approximation, core=core)
-    found = cross_fit(prediction, observation.divide(unit), with_steering=True)
+    found = cross_fit(approximation, observation, with_steering=True).divide(unit)
     known = known_part(found.sample)
-    is_exact = known.n_values == observation.shape[1]
-    reason = "" if is_exact.all() else found.reason or _why_not(found)
+    is_exact = (known.n_values == known.n_places) & (known.n_places > 0)
     noise = _noise(observation)
-    means = without_entries(known, prediction, found.sample) if found.reason else with_entries(known, found)
+    if found.reason and (columns := uniform_columns(found.sample, known)) is not None:
+        means, squares, n_entries = columns
+        reason = _why_not(squares)
+    else:
+        n_entries = np.bincount(found.sample.i[found.counted], minlength=observation.shape[0])
+        reason = found.reason or _why_not(_squares(found))
+        means = without_entries(known, prediction, found.sample) if found.reason else with_entries(known, found)
+    reason = "" if is_exact.all() else reason
     means = means.without_errors(~is_exact) if reason else means
+    if len(closed := np.flatnonzero(known.n_places == 0)):
+        n, m = observation.shape
+        predicted, none = to_numpy(prediction @ np.ones(m))[closed] / m, np.full(len(closed), math.nan)
+        part = RowMeans(predicted, none, none, predicted, none, none)
+        means = means.with_rows(closed, np.zeros(n), np.ones(n), part)
     means = means.with_noise(0.0 if math.isnan(noise) else noise / unit, observation.shape[1])
     low, high, joint_low, joint_high = (end * unit for end in _intervals(means, level))
     total_low, total_high = _interval(means.total, means.total_error, math.inf, level)
@@ -129,7 +156,7 @@ def _means_of_rows(approximation: Factorization, observation: Observation, level
         joint_high=joint_high,
         total=means.total * unit,
         total_interval=None if reason else (float(total_low) * unit, float(total_high) * unit),
-        n_entries=np.bincount(found.sample.i[found.counted], minlength=observation.shape[0]),
+        n_entries=n_entries,
         is_exact=is_exact,
         axis=1,
         level=level,
@@ -139,11 +166,16 @@ def _means_of_rows(approximation: Factorization, observation: Observation, level
     )
 
 
-def _why_not(found: CrossFit) -> str:
-    """Why errors, less the means of their rows, do not tell how far means can be off; empty where they do."""
-    squares = found.chances * deviations(found) ** 2
+def _squares(found: CrossFit) -> FloatArray:
+    """Squared errors, less the means of their rows."""
+    squares: FloatArray = deviations(found) ** 2 / found.chances
     if np.count_nonzero(squares) < FEWEST:  # rows have hardly more than one entry each
         squares = found.chances * found.residuals**2
+    return squares
+
+
+def _why_not(squares: FloatArray) -> str:
+    """Why squared deviations do not tell how far means can be off; empty where they do."""
     if not np.any(squares):
         return ""
     size, index = effective_sample_size(squares), tail_of(squares).power

@@ -48,9 +48,14 @@ class Residual:
 
     @property
     def n_rest(self) -> int:
-        """Number of positions outside the sampled rows and columns, and of gaps on them."""
+        """Number of positions outside the sampled rows and columns, and of gaps on them, without those forbidden."""
         o = self.observation
-        return (o.shape[0] - o.n_rows) * (o.shape[1] - o.n_columns) + n_line_gaps(o)
+        return (o.shape[0] - o.n_rows) * (o.shape[1] - o.n_columns) + n_line_gaps(o) - o.forbidden.size(o.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of positions that are not forbidden."""
+        return math.prod(self.observation.shape) - self.observation.forbidden.size(self.observation.shape)
 
     @cached_property
     def row_errors(self) -> Matrix:
@@ -126,7 +131,7 @@ class Residual:
 
     def mean_power(self, power: int) -> float:
         """Estimate of the mean of a power of all values: outside rows and columns, from the entries there if any."""
-        o, steering, size = self.observation, self.steering(), math.prod(self.observation.shape)
+        o, steering, size = self.observation, self.steering(), max(self.size, 1)
         where = np.flatnonzero(o.outside & ~o.steering)
         known = self._known_power(power)
         if len(where):
@@ -138,7 +143,7 @@ class Residual:
 
     def matrix_norm(self) -> float:
         """Estimate of the norm of the matrix, in units."""
-        return math.sqrt(self.mean_power(2) * math.prod(self.observation.shape))
+        return math.sqrt(self.mean_power(2) * self.size)
 
     def matrix_spread(self) -> float:
         """Estimate of the standard deviation of all values around their mean, in units."""
@@ -190,8 +195,10 @@ class Residual:
         return others[~is_in(place[others], different(place[held]))]
 
     def once(self, which: IndexVector) -> IndexVector:
-        """Some records, each position once."""
-        return which[self.observation.entries.take(which).unique()] if self.observation.entries.has_repeats else which
+        """Some records, each position once, and none that is forbidden."""
+        o = self.observation
+        which = which[~o.is_forbidden(o.i[which], o.j[which])]
+        return which[o.entries.take(which).unique()] if o.entries.has_repeats else which
 
     def _blocks_of_column_squares(self) -> Iterator[tuple[slice, Matrix]]:
         """Squared errors on the sampled columns in NumPy, a few rows at a time: columns may take most of the memory."""

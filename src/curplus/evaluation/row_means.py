@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._arrays import float64, to_numpy
 from .._typing import FloatArray, IndexVector
 from ..factorization import Factorization
 from ..observation import Observation
@@ -18,6 +19,7 @@ from .row_sums import KnownPart, RowSample, predicted_sums, sample_rows, with_st
 __all__ = ["RowMeans", "with_entries", "without_entries"]
 
 FEWEST_ROWS = 10  # for a straight line in the mean of the sampled columns
+FEWEST_COLUMNS = 10  # that tell the mean of a row with an interval
 
 
 class RowMeans(NamedTuple):
@@ -64,20 +66,18 @@ class RowMeans(NamedTuple):
 
 def without_entries(known: KnownPart, prediction: Factorization, sample: Observation) -> RowMeans:
     """Predicted means, as if they were known."""
-    n, m = sample.shape
-    mean = (known.total + predicted_sums(prediction, sample)) / m
-    exact = (mean, np.zeros(n), np.full(n, math.inf))
-    return RowMeans(*exact, *exact, total=float(np.sum(mean)) * m)
+    n, sums = len(known.total), known.total + predicted_sums(prediction, sample)
+    exact = (sums / np.maximum(known.n_places, 1), np.zeros(n), np.full(n, math.inf))
+    return RowMeans(*exact, *exact, total=float(np.sum(sums)))
 
 
 def with_entries(known: KnownPart, found: CrossFit) -> RowMeans:
     """Predicted means corrected by entries, with what rows share; sampled rows with gaps are predicted there."""
-    n, m = found.sample.shape
-    rest = m - known.n_values
+    n, rest, places = len(known.total), known.n_places - known.n_values, np.maximum(known.n_places, 1)
     lines = found.sample.row_index
     gappy = lines[rest[lines] > 0]
     some = np.setdiff1d(np.flatnonzero(rest), gappy)
-    share, base = rest / m, known.total / m
+    share, base = rest / places, known.total / places
     exact = (base, np.zeros(n), np.full(n, math.inf))
     parts = RowMeans(*exact, *exact)
     if len(gappy):
@@ -85,6 +85,44 @@ def with_entries(known: KnownPart, found: CrossFit) -> RowMeans:
     if len(some):
         parts = parts.with_rows(some, base, share, _estimated(known, found, some, rest))
     return parts._replace(total=parts.total + float(np.sum(known.total)))
+
+
+class FromColumns(NamedTuple):
+    """What uniformly drawn columns tell of the means of rows."""
+
+    means: RowMeans
+    squares: FloatArray  # squared deviations of their values from the means of their rows
+    n_values: IndexVector  # (n,), of each row; 0 for rows that were read whole
+
+
+def uniform_columns(sample: Observation, known: KnownPart) -> FromColumns | None:
+    """Means of rows from uniformly drawn columns: those of their values there; None if columns are no such sample.
+
+    Errors of rows are not independent, as they share their columns, so rows borrow nothing from each other, and the
+    error of the total is that of the means of columns.
+    """
+    n, m = sample.shape
+    d = sample.n_columns
+    is_whole = sample.known_columns is None and not sample.forbidden.any
+    if sample.design.columns != "uniform" or d < FEWEST_COLUMNS or not is_whole:
+        return None
+    values = to_numpy(float64(sample.columns))
+    some = np.setdiff1d(np.arange(n), sample.row_index)
+    part = values[some]
+    mean, around = part.mean(axis=1), part - part.mean(axis=1, keepdims=True)
+    rest, count = np.full(n, float(m - d)), np.full(len(some), float(d))
+    factor = np.full(len(some), m / (d * max(m - d, 1)))
+    rows = RowSample(mean, count, np.mean(around**2, axis=1), np.mean(around**4, axis=1), factor)
+    own = pooled_variances(rows)
+    exact = (known.total / m, np.zeros(n), np.full(n, math.inf))
+    part_means = RowMeans(mean, np.sqrt(own.of_mean), own.freedom, mean, np.sqrt(own.of_mean), own.freedom)
+    means = RowMeans(*exact, *exact).with_rows(some, known.total / m, rest / m, part_means)
+    sums = part.sum(axis=0)
+    total_error = float(np.std(sums, ddof=1)) * math.sqrt(m * (m - d) / d)
+    total = float(np.sum(known.total)) + (m - d) * float(np.mean(sums))
+    n_values = np.zeros(n, dtype=np.int64)
+    n_values[some] = d
+    return FromColumns(means._replace(total=total, total_error=total_error), (around**2).ravel(), n_values)
 
 
 def _predicted(found: CrossFit, gappy: IndexVector, rest: FloatArray) -> RowMeans:

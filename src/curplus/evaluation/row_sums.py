@@ -12,6 +12,10 @@ which errs by chance alone: the held-out entries of a row are a random sample of
 folds are averaged by their numbers of entries. This is the augmented inverse probability weighting of missing data
 (Robins, Rotnitzky and Zhao 1994), and prediction-powered inference with cross-fitting (Zrnic and Candes 2024).
 
+Errors at k independent draws with chances p add up by known denominators, :math:`\sum_t e_t / (k p_t)` (Hansen and
+Hurwitz 1943). Divided by the weights that a row happens to have, they would be biased, in all rows alike, if chances
+depend on values.
+
 Entries that helped to choose rows and columns are no random sample of what is left. How far their mean error in a row
 may be off, :math:`\beta`, follows from the other entries of all rows: with :math:`\sigma^2` the variance of an error,
 
@@ -49,6 +53,7 @@ class KnownPart(NamedTuple):
 
     total: FloatArray  # (n,), sum of the known values
     n_values: FloatArray  # (n,), how many they are
+    n_places: FloatArray  # (n,), how many places there are that are not forbidden
 
 
 class RowSample(NamedTuple):
@@ -71,7 +76,7 @@ def known_part(sample: Observation) -> KnownPart:
     on_rows = _line_sums(sample.rows, sample.known_rows)
     for whole, part in zip((total, count), on_rows, strict=True):
         whole[sample.row_index] = part
-    return KnownPart(total, count)
+    return KnownPart(total, count, sample.forbidden.others(sample.shape))
 
 
 def _line_sums(x: Any, known: Any) -> tuple[FloatArray, FloatArray]:
@@ -85,33 +90,48 @@ def _line_sums(x: Any, known: Any) -> tuple[FloatArray, FloatArray]:
 
 
 def predicted_sums(fit: Factorization, sample: Observation) -> FloatArray:
-    """Sums of a prediction over the places of each row that sampled rows and columns do not show, shape (n,)."""
+    """Sums of a prediction over the places of each row that are not shown by rows and columns, nor forbidden, (n,)."""
     shown = _line_sums(fit.columns(sample.column_index), sample.known_columns)[0]
     shown[sample.row_index] = _line_sums(fit.rows(sample.row_index), sample.known_rows)[0]
-    sums: FloatArray = to_numpy(fit @ np.ones(sample.shape[1])).astype(np.float64) - shown
+    open_columns, (i, j) = np.ones(sample.shape[1]), sample.forbidden.cells
+    open_columns[sample.forbidden.columns] = 0
+    sums: FloatArray = to_numpy(fit @ open_columns).astype(np.float64) - shown
+    sums -= np.bincount(i, to_numpy(fit.entries(i, j)), len(sums))
+    sums[sample.forbidden.rows] = 0
     return sums
 
 
 def sample_rows(found: CrossFit, rest: FloatArray) -> RowSample:
     """What the entries say of each row, of which ``rest`` places are off the sampled rows and columns, shape (n,)."""
-    row, weights, n = found.sample.i[found.counted], found.chances, found.sample.shape[0]
-    total = np.bincount(row, weights, n)
-    count = total**2 / np.maximum(np.bincount(row, weights**2, n), TINY)
-    around = deviations(found)
-    second, fourth = (np.bincount(row, weights * around**power, n) / np.maximum(total, TINY) for power in (2, 4))
-    mean, factor = _means(found, rest, found.counted, weights, 0.0)
+    row, n, around = found.sample.i[found.counted], found.sample.shape[0], deviations(found)
+    if found.sample.probabilities is None:
+        count: FloatArray = np.bincount(row, minlength=n).astype(np.float64)
+        mean, factor = _means(found, rest, found.counted, np.ones(len(row)), 0.0)
+    else:
+        count = found.n_draws * rest / math.prod(found.sample.shape)  # that are expected
+        with np.errstate(divide="ignore", invalid="ignore"):
+            factor = 1 / count
+            mean = _mean_prediction(found) / rest + np.bincount(row, around, n) / count
+    second, fourth = (np.bincount(row, around**power, n) / np.maximum(count, TINY) for power in (2, 4))
     return RowSample(mean, count, second, fourth, factor)
+
+
+def _mean_prediction(found: CrossFit) -> FloatArray:
+    """Predicted sums over the rest of each row, those of each fit by its share of the records, shape (n,)."""
+    shares = np.bincount(found.fold[found.counted], minlength=len(found.fits)) / len(found.counted)
+    sums: FloatArray = shares @ np.stack([predicted_sums(fit, found.sample) for fit in found.fits])
+    return sums
 
 
 def with_steering(rows: RowSample, found: CrossFit, rest: FloatArray) -> RowSample:
     """The same with entries that helped to choose rows and columns, as far as the others show that they are alike."""
-    bias = _bias_of_steering(found)
+    bias = _bias_of_steering(found) if found.sample.probabilities is None else math.inf
     if math.isinf(bias):
         return rows
     of_row = np.bincount(found.sample.i[found.steering])
     weight = 1 / (1 + bias * float(np.mean(of_row[of_row > 0])))
     records = np.concatenate([found.counted, found.steering])
-    weights = np.concatenate([found.chances, np.full(len(found.steering), weight)])
+    weights = np.concatenate([np.ones(len(found.counted)), np.full(len(found.steering), weight)])
     mean, factor = _means(found, rest, records, weights, bias)
     return rows._replace(mean=mean, factor=factor)
 
@@ -165,11 +185,11 @@ def _expected_square(estimate: float, doubt: float, likely: float) -> float:
 
 
 def deviations(found: CrossFit) -> FloatArray:
-    """Errors at the counted entries, less the mean error of their rows, shape (h,)."""
-    row, weights, n = found.sample.i[found.counted], found.chances, found.sample.shape[0]
-    residuals, total = found.residuals, np.bincount(row, weights, n)
-    means = np.bincount(row, weights * residuals, n) / np.maximum(total, TINY)
-    around: FloatArray = residuals - means[row]
+    """Errors at the counted entries, less the mean error of their rows; those of independent draws by chance, (h,)."""
+    if found.sample.probabilities is not None:
+        return found.chances * found.residuals
+    row = found.sample.i[found.counted]
+    around: FloatArray = found.residuals - (np.bincount(row, found.residuals) / np.maximum(np.bincount(row), 1))[row]
     return around
 
 
@@ -199,11 +219,9 @@ def _weighted_sums(found: CrossFit, rest: FloatArray, records: IndexVector, weig
     for k, fit in enumerate(found.fits):
         here = fold == k
         errors = errors_at(fit, sample, records[here])
-        predicted, stands_for = predicted_sums(fit, sample), rest
-        if sample.probabilities is None:
-            others = places[~(is_used & (found.fold[places] == k))]
-            predicted = predicted + np.bincount(sample.i[others], errors_at(fit, sample, others), n)
-            stands_for = rest - np.bincount(sample.i[others], minlength=n)
+        others = places[~(is_used & (found.fold[places] == k))]
+        predicted = predicted_sums(fit, sample) + np.bincount(sample.i[others], errors_at(fit, sample, others), n)
+        stands_for = rest - np.bincount(sample.i[others], minlength=n)
         sums += np.bincount(row[here], weights[here], n) * predicted
         sums += np.bincount(row[here], weights[here] * errors, n) * stands_for
     return sums
@@ -211,7 +229,7 @@ def _weighted_sums(found: CrossFit, rest: FloatArray, records: IndexVector, weig
 
 def _distinct_places(sample: Observation, records: IndexVector) -> tuple[IndexVector, NDArray[np.bool_]]:
     """The first record of each place off the sampled rows and columns, and whether it is one of some records."""
-    outside = np.flatnonzero(sample.outside)
+    outside = np.flatnonzero(sample.outside & ~sample.is_forbidden(sample.i, sample.j))
     places = outside[sample.entries.take(outside).unique()] if sample.entries.has_repeats else outside
     is_used = np.zeros(sample.n_entries, dtype=bool)
     is_used[records] = True
@@ -219,10 +237,8 @@ def _distinct_places(sample: Observation, records: IndexVector) -> tuple[IndexVe
 
 
 def _unread(found: CrossFit, rest: FloatArray, records: IndexVector, count: FloatArray) -> FloatArray:
-    """The factor of the variance of a mean that follows from places that are known; 1 for independent draws, (n,)."""
+    """The factor of the variance of a mean that follows from places that are known, shape (n,)."""
     sample, n = found.sample, found.sample.shape[0]
-    if sample.probabilities is not None:
-        return np.ones(n)
     places, is_used = _distinct_places(sample, records)
     others = np.bincount(sample.i[places[~is_used]], minlength=n)
     left = np.maximum(rest - others, 0.0)

@@ -1,13 +1,14 @@
 """The approximation, which acts like the matrix it stands for and remembers how it was made."""
 
 from .basis import Basis, leading_basis
-from .core import Core
-from .cur_form import SVD, CURForm
+from .core import SVD, Core, CURForm
 from .factorization import Factorization
-from .fitted_model import FittedModel
 from .importance import Importance, Merits
+from .inverse import ShiftedInverse
+from .new_rows import FittedModel
 from .provenance import Provenance
 from .report import Fact, FitReport
+from .top import Top
 
 __all__ = [
     "SVD",
@@ -21,5 +22,7 @@ __all__ = [
     "Importance",
     "Merits",
     "Provenance",
+    "ShiftedInverse",
+    "Top",
     "leading_basis",
 ]

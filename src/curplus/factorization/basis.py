@@ -32,7 +32,7 @@ from .._arrays import (
 from .._dask import merged
 from .._typing import FloatArray, IndexVector, Matrix, Vector
 
-__all__ = ["Basis", "leading_basis", "leading_coefficients", "leading_eigenvectors", "vectors_from_gram"]
+__all__ = ["Basis", "leading_basis", "leading_eigenvectors", "vectors_from_gram"]
 
 SHORTCUT = 100.0  # the Gram shortcut is taken while (s_1 / s_r)**2 is below this
 LARGE = 500  # inner products of so many samples are decomposed no further than needed
@@ -118,16 +118,6 @@ def leading_basis(
     basis = _by_gram(scaled, rank) if 0 < d <= n and rank > 0 else None
     vectors, coefficients = basis or _by_qr(scaled, rank, least)
     return Basis(keep(vectors), sample, coefficients / scale, index)
-
-
-def leading_coefficients(sample: Matrix, rank: int, gram: FloatArray) -> FloatArray:
-    """The coefficients (d, r) of a leading basis, on the host, with which it is orthonormal to ten digits.
-
-    Where the inner products ``gram`` of the sample, in double precision, are good enough, no pass through it is made.
-    """
-    found = _from_gram(*leading_eigenvectors(gram, min(rank, *sample.shape)), rounding_unit(gram))
-    coefficients: FloatArray = to_numpy(leading_basis(sample, rank).coefficients if found is None else found[0])
-    return coefficients
 
 
 def vectors_from_gram(gram: FloatArray, rank: int, times: Callable[[FloatArray], Matrix]) -> Matrix | None:

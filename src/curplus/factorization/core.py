@@ -1,13 +1,13 @@
-"""The core: the small matrix between the two bases, and how it was found."""
+"""The core between the two bases and how it was found; and the other forms of the same product."""
 
 from __future__ import annotations
 
 import math
 from typing import NamedTuple
 
-from .._typing import Matrix
+from .._typing import IndexVector, Matrix, Vector
 
-__all__ = ["Core"]
+__all__ = ["SVD", "CURForm", "Core"]
 
 
 class Core(NamedTuple):
@@ -21,3 +21,21 @@ class Core(NamedTuple):
     rank: int | None = None  # of the equations, where cheap; below r1 * r2, Z is the solution of least norm
     condition: float | None = None  # of the equations, where cheap: an estimate, for iterative solvers
     notes: tuple[str, ...] = ()  # what a user should know, in words
+
+
+class SVD(NamedTuple):
+    """Singular value decomposition ``U @ diag(s) @ Vt``, largest first."""
+
+    U: Matrix  # (n, k)
+    s: Vector  # (k,)
+    Vt: Matrix  # (k, m)
+
+
+class CURForm(NamedTuple):
+    """The same matrix as ``C @ U @ R``, with real columns and rows of the matrix."""
+
+    C: Matrix  # (n, d1), the sampled columns
+    U: Matrix  # (d1, d2)
+    R: Matrix  # (d2, m), the sampled rows
+    column_index: IndexVector  # (d1,)
+    row_index: IndexVector  # (d2,)

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -18,15 +18,12 @@ from .._arrays import (
     array_namespace,
     blocks,
     device,
-    is_array_api_obj,
     is_dask_array,
-    is_numpy_array,
     keep,
     read_only,
     row_products,
     small_svd,
     take,
-    to_device,
     to_numpy,
 )
 from .._files import write_file
@@ -37,22 +34,21 @@ from .._validation import check_count, check_index
 from ..exceptions import InvalidArgumentError, SpanError
 from ..observation import Observation
 from .basis import Basis
-from .core import Core
-from .cur_form import SVD, CURForm
-from .fitted_model import FittedModel
-from .frame import filled_frame
+from .core import SVD, Core, CURForm
 from .importance import Importance, merits
-from .new_rows import Limits, complete_columns, complete_rows
+from .new_rows import Completing, FittedModel
+from .operator import Operator
 from .provenance import Provenance, method_record
 from .report import Fact, FitReport, facts_as_html
 from .symmetric import eigenvalues, entries_of, leading_eigenvalues, symmetric_core, whole_of
-from .tables import check_limits
+from .tables import filled_frame
+from .top import Top, top_columns
 
 __all__ = ["Factorization"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Factorization:
+class Factorization(Operator, Completing):
     """The approximation ``left @ Z @ right.T``, never stored as a full matrix.
 
     Returned by :func:`curplus.approximate`, :func:`curplus.cur_plus`, :func:`curplus.cur_full` and
@@ -82,8 +78,6 @@ class Factorization:
     (True, True)
     """
 
-    __array_ufunc__ = None  # so that array @ factorization asks the factorization
-
     left: Basis
     core: Core
     right: Basis
@@ -99,16 +93,6 @@ class Factorization:
         object.__setattr__(self, "left", left)
         object.__setattr__(self, "right", right)
         object.__setattr__(self, "core", self.core._replace(Z=read_only(self.core.Z)))
-
-    @property
-    def shape(self) -> Shape:
-        """Size of the matrix."""
-        return int(self.left.vectors.shape[0]), int(self.right.vectors.shape[0])
-
-    @property
-    def dtype(self) -> Any:
-        """Type of its entries."""
-        return self.core.Z.dtype
 
     @property
     def rank(self) -> int:
@@ -135,49 +119,6 @@ class Factorization:
         """The transposed matrix."""
         core = self.core._replace(Z=self.core.Z.T)
         return Factorization(self.right, core, self.left, self.column_names, self.row_names, self.provenance.T)
-
-    # -- the operator protocol ------------------------------------------------------------------------------------
-
-    def matmat(self, X: Matrix) -> Matrix:
-        """Product with ``X``, shape (m,) or (m, k)."""
-        return self.left.vectors @ (self.core.Z @ (self.right.vectors.T @ X))
-
-    def rmatmat(self, X: Matrix) -> Matrix:
-        """Product of the transpose with ``X``, shape (n,) or (n, k)."""
-        return self.T.matmat(X)
-
-    matvec, rmatvec = matmat, rmatmat
-
-    def __matmul__(self, X: Any) -> Any:
-        X = self._factor(X)
-        if not X.shape or X.shape[0] != self.shape[1]:
-            raise InvalidArgumentError(f"a {self.shape} matrix cannot multiply an array of shape {tuple(X.shape)}.")
-        return self.matmat(X)
-
-    def __rmatmul__(self, X: Any) -> Any:
-        X = self._factor(X)
-        return self.T @ X if len(X.shape) < 2 else (self.T @ X.T).T
-
-    def _factor(self, X: Any) -> Any:
-        """The other factor of a product; what is no array of a library becomes one, a DataFrame too.
-
-        Beside arrays of another library than NumPy, it takes their library and type: not all of them mix types.
-        """
-        Z = self.core.Z
-        if hasattr(X, "shape") and hasattr(X, "tocsr"):
-            return X
-        if not is_array_api_obj(X):
-            X = np.asarray(X, dtype=float)
-        if is_numpy_array(Z):
-            return X
-        return array_namespace(Z).astype(to_device(X, Z) if is_numpy_array(X) else X, Z.dtype, copy=False)
-
-    def __array__(self, *_: Any, **__: Any) -> NoReturn:
-        n, m = self.shape
-        raise InvalidArgumentError(
-            f"a factorization is not an array: it would have {n} x {m} numbers. Use .to_array() to form them all, or "
-            ".entries(i, j), .rows(i) and .columns(j) for some."
-        )
 
     # -- parts of the matrix --------------------------------------------------------------------------------------
 
@@ -242,6 +183,34 @@ class Factorization:
         np.float64(6.0)
         """
         return filled_frame(self, observation, min_value, max_value)
+
+    def top(self, k: int, *, rows: Any = None, exclude: Observation | None = None) -> Top:
+        """The k columns with the largest predictions in each row, best first: what to recommend.
+
+        Parameters
+        ----------
+        k : int
+            Number of columns for each row.
+        rows : array of positions, optional
+            Which rows; all if left out.
+        exclude : Observation, optional
+            What is known already: a column does not count for a row whose value there was read.
+
+        Returns
+        -------
+        Top
+            Positions (p, k) and predictions (p, k), and the names; ``to_frame()`` makes a table of them. Of equal
+            predictions, the first columns are taken. Rows are predicted some at a time, so that memory stays small.
+
+        Examples
+        --------
+        >>> import numpy as np, curplus
+        >>> M = np.outer([1.0, 2.0, 3.0, 4.0], [5.0, 4.0, 1.0, 2.0])
+        >>> seen = curplus.Observation(shape=M.shape, column_index=[0], columns=M[:, :1], row_index=[0], rows=M[:1])
+        >>> curplus.approximate(seen, rank=1).top(2, rows=[1, 2], exclude=seen).columns.tolist()
+        [[1, 3], [1, 3]]
+        """
+        return top_columns(self, k, rows, exclude)
 
     # -- other forms ----------------------------------------------------------------------------------------------
 
@@ -343,62 +312,6 @@ class Factorization:
         """Names of the sampled rows, or their positions where rows have no names."""
         return self.row_index if self.row_names is None else self.row_names[self.row_index]
 
-    # -- rows and columns that come later -------------------------------------------------------------------------
-
-    def complete_rows(self, rows: Any, *, min_value: float | None = None, max_value: float | None = None) -> Any:
-        r"""Rows that were not in the matrix, with predictions for those of their values that are not known.
-
-        A new row is the mean of the fitted rows, an offset of its own that is nearly free, and a part along the
-        directions in which the fitted rows differ; of all such rows it is the most likely one, given its known values.
-
-        Parameters
-        ----------
-        rows : array, masked array, or DataFrame of pandas or Polars, of shape (p, m)
-            NaN where a value is not known. The columns of a DataFrame may stand in another order than those of the
-            matrix, if both have names.
-        min_value, max_value : float, optional
-            Limits for predictions, such as the ends of a scale of ratings. Known values are not changed.
-
-        Returns
-        -------
-        array or DataFrame of shape (p, m)
-            Of the same kind as ``rows``, with the same index and columns: known values untouched, all others
-            predicted. A row of which nothing is known becomes the mean row. Each row is completed for itself, so that
-            the others do not matter.
-
-        Raises
-        ------
-        InvalidArgumentError
-            If the rows do not have one value for each column, or a value is infinite.
-
-        Notes
-        -----
-        The noise that decides how closely known values are followed is ``provenance.model.noise``, which
-        :func:`curplus.approximate` finds by predicting left-out rows. Where there is none, it is the residual on the
-        sampled rows and columns. Cost is :math:`O(n r^2 + m r^2)`, and :math:`O(k r \min(k, r))` for each pattern of k
-        known places.
-
-        Examples
-        --------
-        >>> import numpy as np, curplus
-        >>> rng = np.random.default_rng(0)
-        >>> directions = rng.standard_normal((3, 50))
-        >>> history = rng.standard_normal((200, 3)) @ directions
-        >>> approx = curplus.approximate(curplus.Observation(shape=(200, 50), row_index=range(200), rows=history))
-        >>> new = rng.standard_normal((1, 3)) @ directions
-        >>> known = np.where(np.arange(50) < 5, new, np.nan)
-        >>> bool(np.allclose(approx.complete_rows(known), new))
-        True
-        """
-        return complete_rows(self, rows, Limits(*check_limits(min_value, max_value)))
-
-    def complete_columns(self, columns: Any, *, min_value: float | None = None, max_value: float | None = None) -> Any:
-        """Columns that were not in the matrix, shape (n, p), with predictions for values that are not known.
-
-        As :meth:`complete_rows`, with the two axes exchanged.
-        """
-        return complete_columns(self, columns, Limits(*check_limits(min_value, max_value)))
-
     # -- keeping and showing --------------------------------------------------------------------------------------
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -428,12 +341,19 @@ class Factorization:
         model = self.provenance.model
         if model is not None:
             arrays |= {f"model_{name}": getattr(model, name) for name in FittedModel.ARRAYS}
+        refits = self.provenance.refits
+        if refits is not None:
+            arrays |= {f"refits_{name}": getattr(refits, name) for name in ("fold", "rows", "columns")}
+            for k, fit in enumerate(refits.fits):
+                parts = (fit.left.vectors, fit.core.Z, fit.right.vectors)
+                arrays |= {f"refit_{k}_{name}": x for name, x in zip(("left", "Z", "right"), parts, strict=True)}
         fields = {
             "core": diagnostics,
             "method": method_record(self.provenance.method),
             "fingerprint": self.provenance.fingerprint,
             "report": self.report.facts,
-            "model": None if model is None else {"constant": model.constant, "noise": model.noise},
+            "model": None if model is None else {"noise": model.noise},
+            "n_refits": 0 if refits is None else len(refits.fits),
         }
         return arrays, fields
 

@@ -10,32 +10,38 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .._typing import IndexVector, RandomState
 from ..observation import Fingerprint, Observation
-from .fitted_model import FittedModel
+from .new_rows import FittedModel
 from .report import FitReport
 
 if TYPE_CHECKING:
     from .factorization import Factorization
 
-__all__ = ["Provenance", "Transposed", "Truncated", "method_record"]
+__all__ = ["Provenance", "Refits", "Transposed", "Truncated", "method_record"]
 
 
 @dataclass(frozen=True)
-class Truncated:
-    """A method, followed by a cut to a lower rank."""
+class _Changed:
+    """A method, followed by a change of its approximation."""
 
     method: Any
-    rank: int
 
     @property
     def sees_whole_matrix(self) -> bool:
         """Whether the method needs more than an observation."""
         return bool(self.method.sees_whole_matrix)
+
+
+@dataclass(frozen=True)
+class Truncated(_Changed):
+    """A method, followed by a cut to a lower rank."""
+
+    rank: int
 
     def fit(self, observation: Observation, *, rng: RandomState = 0) -> Factorization:
         approximation: Factorization = self.method.fit(observation, rng=rng)
@@ -43,19 +49,30 @@ class Truncated:
 
 
 @dataclass(frozen=True)
-class Transposed:
+class Transposed(_Changed):
     """A method for the transposed matrix."""
-
-    method: Any
-
-    @property
-    def sees_whole_matrix(self) -> bool:
-        """Whether the method needs more than an observation."""
-        return bool(self.method.sees_whole_matrix)
 
     def fit(self, observation: Observation, *, rng: RandomState = 0) -> Factorization:
         approximation: Factorization = self.method.fit(observation.T, rng=rng)
         return approximation.T
+
+
+class Refits(NamedTuple):
+    """The same method without each fold of the records in turn."""
+
+    fold: IndexVector  # (n_entries,), in which fold each record was left out; -1 for those that never were
+    rows: IndexVector  # (d2,), the same of the sampled rows
+    columns: IndexVector  # (d1,), and of the sampled columns
+    fits: tuple[Factorization, ...]  # one for each fold
+
+    @property
+    def T(self) -> Refits:
+        """Those of the transposed matrix."""
+        return Refits(self.fold, self.columns, self.rows, tuple(fit.T for fit in self.fits))
+
+    def truncate(self, rank: int) -> Refits:
+        """Those of an approximation that is cut."""
+        return self._replace(fits=tuple(fit.truncate(min(rank, fit.rank)) for fit in self.fits))
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +84,7 @@ class Provenance:
     fingerprint: Fingerprint | None = None  # of the observation; None: not known
     report: FitReport = FitReport()
     model: FittedModel | None = None  # what the fit found about means and noise, for rows that come later
+    refits: Refits | None = None  # by which the approximation is judged; None: it is fitted again when that is asked
 
     @property
     def T(self) -> Provenance:
@@ -76,7 +94,8 @@ class Provenance:
             method = method.method if isinstance(method, Transposed) else Transposed(method)
         fingerprint = None if self.fingerprint is None else self.fingerprint.T
         model = None if self.model is None else self.model.T
-        return Provenance(method, self.held_out, fingerprint, self.report.T, model)
+        refits = None if self.refits is None else self.refits.T
+        return Provenance(method, self.held_out, fingerprint, self.report.T, model, refits)
 
     def truncate(self, rank: int, left_over: float = 0.0) -> Provenance:
         """How the approximation is made that is cut to ``rank``, which leaves ``left_over`` (a root mean square)."""
@@ -87,7 +106,8 @@ class Provenance:
         )
         method = None if self.method is None else Truncated(self.method, rank)
         model = None if self.model is None else self.model.with_more_noise(left_over)
-        return dataclasses.replace(self, method=method, report=FitReport(facts), model=model)
+        refits = None if self.refits is None else self.refits.truncate(rank)
+        return dataclasses.replace(self, method=method, report=FitReport(facts), model=model, refits=refits)
 
 
 def method_record(method: Any) -> dict[str, Any] | None:

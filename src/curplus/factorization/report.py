@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+from .._html import html_table
 
 __all__ = ["Fact", "FitReport", "facts_as_html", "facts_as_text"]
 
@@ -101,6 +102,10 @@ class FitReport:
         """Name to value, for those facts that have one."""
         return {fact.name: fact.value for fact in self.facts if fact.is_known}
 
+    def __repr__(self) -> str:
+        names = [fact.name for fact in self.facts if fact.is_known]
+        return f"<FitReport of {len(names)} facts: {', '.join(names[:5])}{', ...' if len(names) > 5 else ''}>"
+
     def __str__(self) -> str:
         return facts_as_text(self.facts)
 
@@ -115,9 +120,4 @@ def facts_as_text(facts: Iterable[Fact]) -> str:
 
 def facts_as_html(caption: str, facts: Iterable[Fact]) -> str:
     """A table of two columns."""
-    cells = "".join(
-        f"<tr><th>{html.escape(fact.title)}</th><td>{html.escape(fact.text)}</td></tr>"
-        for fact in facts
-        if fact.is_shown
-    )
-    return f"<table><caption>{caption}</caption>{cells}</table>"
+    return html_table(caption, ((fact.title, fact.text) for fact in facts if fact.is_shown))

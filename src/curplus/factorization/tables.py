@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._arrays import array_namespace, is_numpy_array, real_array, to_device, to_numpy
-from .._extras import import_extra
+from .._extras import import_extra, is_kind
 from .._typing import IndexVector, Matrix, Names
 from ..exceptions import InvalidArgumentError
-from ..sources.frames import FrameSource, PolarsColumns, is_polars
-from ..sources.table import TableSource, is_table
+from ..observation import Observation
+from ..observation.checks import check_observation
+from ..observation.fill import filled_array, limited
+from ..sources import as_source
+from ..sources.frames import is_frame
 
-__all__ = ["check_limits", "check_not_infinite", "column_order", "like_table", "numbers", "within"]
+if TYPE_CHECKING:
+    from .factorization import Factorization
+
+__all__ = ["check_not_infinite", "column_order", "filled_frame", "like_table", "numbers", "within"]
 
 
 def numbers(table: Any, *, name: str) -> tuple[Matrix, Names | None, Names | None]:
     """Values of a table (p, m), NaN where there is none, and the names of its rows and columns."""
-    if is_table(table) or is_polars(table):
-        source: Any = TableSource(table) if is_table(table) else FrameSource(PolarsColumns(_typed(table)))
+    if is_frame(table):
+        source: Any = as_source(table)
         return source.rows(np.arange(source.shape[0])), source.row_names, source.column_names
     if isinstance(table, np.ma.MaskedArray):
         table = np.ma.filled(table.astype(np.result_type(table.dtype, np.float32)), np.nan)
@@ -31,17 +37,11 @@ def numbers(table: Any, *, name: str) -> tuple[Matrix, Names | None, Names | Non
     return x, None, None
 
 
-def _typed(frame: Any) -> Any:
-    """A frame of Polars in which columns without any value are columns of numbers."""
-    polars = import_extra("polars", extra="polars", purpose="tables of Polars need Polars")
-    return frame.with_columns(polars.col(polars.Null).cast(polars.Float64))
-
-
 def like_table(table: Any, values: Matrix) -> Any:
     """``values`` as a table of the same kind, with the same names."""
-    if is_table(table):
+    if is_kind(table, "pandas", "DataFrame"):
         return type(table)(to_numpy(values), index=table.index, columns=table.columns)
-    if is_polars(table):
+    if is_kind(table, "polars", "DataFrame"):
         polars = import_extra("polars", extra="polars", purpose="tables of Polars need Polars")
         return polars.DataFrame(to_numpy(values), schema=table.columns)
     return values
@@ -73,19 +73,21 @@ def within(values: Matrix, min_value: float | None, max_value: float | None, lik
     xp = array_namespace(like)
     if array_namespace(values) is not xp:
         values = to_numpy(values) if is_numpy_array(like) else to_device(to_numpy(values), like)
-    if min_value is not None or max_value is not None:
-        values = xp.clip(values, min_value, max_value)
-    return xp.astype(values, like.dtype, copy=False)
+    return xp.astype(limited(values, min_value, max_value), like.dtype, copy=False)
 
 
-def check_limits(min_value: Any, max_value: Any) -> tuple[float | None, float | None]:
-    """Two numbers in order, or None for no limit."""
-    low, high = (None if value is None else float(value) for value in (min_value, max_value))
-    if any(value is not None and np.isnan(value) for value in (low, high)):
-        raise InvalidArgumentError(f"min_value={min_value!r}, max_value={max_value!r}: a limit is NaN. Give a number.")
-    if low is not None and high is not None and low > high:
-        raise InvalidArgumentError(f"min_value={low:g} is above max_value={high:g}, so no value is allowed. Swap them.")
-    return low, high
+def filled_frame(
+    approximation: Factorization, observation: Observation | None, min_value: float | None, max_value: float | None
+) -> Any:
+    """All numbers of an approximation, or of an observation that it fills, as a pandas DataFrame."""
+    pandas = import_extra("pandas", extra="pandas", purpose="tables with names need pandas")
+    names = {"row_names": approximation.row_names, "column_names": approximation.column_names}
+    if observation is None:
+        values = limited(approximation.to_array(), min_value, max_value)
+    else:
+        values = filled_array(check_observation(observation), approximation, min_value, max_value)
+        names = {name: getattr(observation, name) if own is None else own for name, own in names.items()}
+    return pandas.DataFrame(to_numpy(values), index=names["row_names"], columns=names["column_names"])
 
 
 def check_not_infinite(x: Matrix, *, name: str) -> None:

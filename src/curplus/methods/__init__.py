@@ -1,6 +1,6 @@
 """From an observation to an approximation: one file per method."""
 
-from .approximate import CrossApproximation, approximate
+from .approximate import StackedApproximation, approximate
 from .choice import METHODS
 from .cur_full import CURFull, cur_full
 from .cur_plus import CURPlus, cur_plus
@@ -14,8 +14,8 @@ __all__ = [
     "CURFull",
     "CURPlus",
     "CURUnbiased",
-    "CrossApproximation",
     "Method",
+    "StackedApproximation",
     "approximate",
     "cur_full",
     "cur_plus",

@@ -7,7 +7,7 @@ from typing import Any
 from .._registry import Registry
 from ..factorization.provenance import Transposed, Truncated
 from ..solvers import SOLVERS, FirstConverged
-from .approximate import CHOICES, CrossApproximation
+from .approximate import MODELS, StackedApproximation
 from .cur_full import CURFull
 from .cur_plus import CURPlus
 from .cur_unbiased import CURUnbiased
@@ -20,7 +20,7 @@ METHODS: Registry[Method] = Registry(
     "method",
     "fit(observation)",
     {
-        "approximate": CrossApproximation(),
+        "approximate": StackedApproximation(),
         "cur_plus": CURPlus(rank=10),
         "cur_full": CURFull(),
         "cur_unbiased": CURUnbiased(),
@@ -31,7 +31,7 @@ METHODS: Registry[Method] = Registry(
 def method_of(record: Any) -> Any:
     """The method of a saved record; None if it is not known here, or was saved with options it does not have."""
     kinds = METHODS.classes() | SOLVERS.classes()
-    kinds |= {kind.__name__: kind for kind in (Transposed, Truncated, FirstConverged, *CHOICES)}
+    kinds |= {kind.__name__: kind for kind in (Transposed, Truncated, FirstConverged, *map(type, MODELS))}
 
     def made(value: Any) -> Any:
         if isinstance(value, dict):

@@ -15,7 +15,9 @@ from .._typing import Shape
 from .._validation import check_index, check_names
 from ..exceptions import FileFormatError
 from ..factorization import Basis, Core, Fact, Factorization, FitReport, FittedModel, Provenance
+from ..factorization.provenance import Refits
 from ..observation import Fingerprint, Observation
+from ..observation.part import forbidden_of
 from .choice import method_of
 
 __all__ = ["load"]
@@ -48,7 +50,9 @@ def load(path: str | PathLike[str]) -> Factorization | Observation:
 
 
 def _observation(saved: SavedFile) -> Observation:
-    return Observation(**saved.arrays, **saved.fields)
+    arrays = dict(saved.arrays)
+    forbidden = forbidden_of(arrays)
+    return Observation(**arrays, **saved.fields, forbidden=forbidden)
 
 
 def _factorization(saved: SavedFile) -> Factorization:
@@ -69,6 +73,7 @@ def _factorization(saved: SavedFile) -> Factorization:
             None if fields["fingerprint"] is None else Fingerprint(*fields["fingerprint"]),
             FitReport(tuple(Fact(*fact) for fact in fields["report"])),
             _model(saved, (len(left.vectors), len(right.vectors))),
+            _refits(saved),
         ),
     )
 
@@ -83,10 +88,27 @@ def _model(saved: SavedFile, shape: Shape) -> FittedModel | None:
     if numbers is None:
         return None
     arrays = {name: saved.arrays[f"model_{name}"] for name in FittedModel.ARRAYS}
-    for (name, x), size in zip(arrays.items(), (*shape, len(arrays["spectrum"])), strict=True):
+    for (name, x), size in zip(arrays.items(), reversed(shape), strict=True):
         if x.dtype.kind != "f" or x.shape != (size,) or not np.isfinite(x).all():
             raise ValueError(f"model_{name} has shape {x.shape} and type {x.dtype}, and needs {size} finite numbers")
-    return FittedModel(float(numbers["constant"]), **arrays, noise=float(numbers["noise"]))
+    return FittedModel(**arrays, noise=float(numbers["noise"]))
+
+
+def _refits(saved: SavedFile) -> Refits | None:
+    """The fits without each fold of the entries."""
+    arrays = saved.arrays
+    if "refits_fold" not in arrays:
+        return None
+    fits = []
+    for k in range(saved.fields["n_refits"]):
+        left, Z, right = (arrays[f"refit_{k}_{name}"] for name in ("left", "Z", "right"))
+        parts = Basis(left), Core(Z, "approximate"), Basis(right)
+        _check_numbers(*parts)
+        fits.append(Factorization(*parts))
+    fold, rows, columns = (np.asarray(arrays[f"refits_{name}"], dtype=np.int64) for name in ("fold", "rows", "columns"))
+    if any(np.any((x < -1) | (x >= len(fits))) for x in (fold, rows, columns)):
+        raise ValueError(f"refits name folds that are not there: the file has {len(fits)} of them")
+    return Refits(fold, rows, columns, tuple(fits))
 
 
 KINDS: dict[str, Callable[[SavedFile], Factorization | Observation]] = {

@@ -16,7 +16,7 @@ from ..exceptions import InvalidArgumentError, TooFewEntriesError
 from ..factorization import Basis, Core, Fact, Factorization, FitReport, Provenance, leading_basis
 from ..observation import Observation
 from ..observation.gaps import n_line_gaps
-from .notes import notes_on_bases
+from .notes import ASKED_FOR, notes_on_bases
 
 __all__ = ["Bases", "Method", "approximation_of", "check_complete", "check_has_entries", "sampled_bases"]
 
@@ -66,7 +66,7 @@ def approximation_of(
 ) -> Factorization:
     """The approximation with its names, and how it was made."""
     notes = notes_on_bases(bases.left, bases.right, rank)
-    why = "all that was sampled" if rank is None else "asked for"
+    why = "all that was sampled" if rank is None else ASKED_FOR
     report = FitReport((Fact("rank", min(bases.left.rank, bases.right.rank), reason=why),))
     return Factorization(
         bases.left,

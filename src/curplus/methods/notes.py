@@ -6,7 +6,9 @@ import math
 
 from ..factorization import Basis, Core
 
-__all__ = ["notes_on_bases", "notes_on_core"]
+__all__ = ["ASKED_FOR", "notes_on_bases", "notes_on_core"]
+
+ASKED_FOR = "asked for"  # the reason for a rank
 
 
 def notes_on_bases(left: Basis, right: Basis, rank: int | None) -> tuple[str, ...]:

@@ -111,8 +111,9 @@ def check_observation(observation: Any, *, name: str = "observation") -> Observa
 
     if not isinstance(observation, Observation):
         raise InvalidArgumentError(
-            f"{name} is a {type(observation).__name__}. Give an Observation: observe(source, ...) or "
-            "acquire(source, ...) reads one."
+            f"{name} is a {type(observation).__name__}. Give an Observation: Observation.from_table(table) makes one "
+            "of a table with gaps, observe(source, ...) or acquire(source, ...) reads a part of a matrix. CURImputer "
+            "fills a table at once."
         )
     return observation
 

@@ -62,6 +62,11 @@ class Entries:
         first: IndexVector = np.unique(self.flat_index, return_index=True)[1]
         return first
 
+    @property
+    def T(self) -> Entries:
+        """The same entries of the transposed matrix."""
+        return replace(self, shape=(self.shape[1], self.shape[0]), i=self.j, j=self.i)
+
     def take(self, index: IndexVector) -> Entries:
         """Some of the records."""
 

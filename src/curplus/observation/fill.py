@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from importlib import import_module
+from importlib.util import find_spec
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._arrays import array_namespace, blocks, put, put_rows, take
+from .._arrays import array_namespace, blocks, is_numpy_array, put, put_rows, take
 from .._typing import Matrix
 from ..exceptions import InvalidArgumentError
 from .noise import place_means
@@ -17,15 +19,13 @@ from .symmetry import mirrored
 if TYPE_CHECKING:
     from .observation import Observation
 
-__all__ = ["Fillable", "limited"]
+__all__ = ["Fillable", "filled_array", "limited"]
 
 
 class Fillable:
     """What an observation can do with an approximation: fill the matrix."""
 
-    def fill(
-        self: Any, approximation: Any, *, min_value: float | None = None, max_value: float | None = None
-    ) -> Matrix:
+    def fill(self: Any, approximation: Any, *, min_value: float | None = None, max_value: float | None = None) -> Any:
         """The whole matrix: measured values are kept, and the rest is predicted.
 
         All n x m numbers are formed: mind the memory. ``approximation.entries``, ``.rows`` and ``.columns`` predict a
@@ -40,9 +40,9 @@ class Fillable:
 
         Returns
         -------
-        array of shape (n, m)
-            In the library of the observation. Where there are several records of one place, it has their mean, by
-            weight.
+        array or pandas.DataFrame of shape (n, m)
+            A DataFrame where rows or columns have names; otherwise an array in the library of the observation. Where
+            there are several records of one place, it has their mean, by weight.
 
         Examples
         --------
@@ -56,9 +56,18 @@ class Fillable:
                [3., 6., 9.],
                [4., 8., 9.]])
         """
-        _check_shapes(self, approximation)
-        measured = self if self.symmetry is None else mirrored(self)
-        return _with_measured(measured, limited(approximation.to_array(), min_value, max_value))
+        filled = filled_array(self, approximation, min_value, max_value)
+        has_names = self.row_names is not None or self.column_names is not None
+        if not has_names or not is_numpy_array(filled) or find_spec("pandas") is None:
+            return filled
+        return import_module("pandas").DataFrame(filled, index=self.row_names, columns=self.column_names)
+
+
+def filled_array(observation: Any, approximation: Any, min_value: Any = None, max_value: Any = None) -> Matrix:
+    """The whole matrix of :meth:`Observation.fill`, without names."""
+    _check_shapes(observation, approximation)
+    measured = observation if observation.symmetry is None else mirrored(observation)
+    return _with_measured(measured, limited(approximation.to_array(), min_value, max_value))
 
 
 def limited(x: Matrix, min_value: Any, max_value: Any) -> Matrix:

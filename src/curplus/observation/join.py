@@ -171,6 +171,8 @@ def _joined_fields(first: Observation, second: Observation) -> dict[str, Any]:
         "weights": _joined_weights(first.entries, second.entries),
         "evidence": _joined_evidence(first, second),
         "history": first.history + second.history,
+        "forbidden": first.forbidden.union(second.forbidden, first.shape),
+        "withheld": first.withheld or second.withheld,
         "gaps": first.gaps or second.gaps,
         **joined_names(first, second),
     }

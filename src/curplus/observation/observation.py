@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from .._arrays import index_table, keep_tall, one_type, read_only
 from .._files import write_file
+from .._html import html_table
 from .._sets import NO_INDEX, different, is_in
 from .._typing import IndexVector, Matrix, Names, Shape, Vector
 from .._validation import check_gaps, check_index, check_names, check_shape
@@ -32,6 +33,7 @@ from .checks import (
 from .entries import Entries
 from .fill import Fillable
 from .fingerprint import Fingerprint, fingerprint
+from .forbidden import Region, check_region
 from .gaps import check_unmeasured, gap_index, known_mask, n_line_gaps
 from .join import check_joinable, joined, joined_names
 from .noise import Noise, Repeats, check_noise, joined_noise, repeats_within
@@ -96,6 +98,11 @@ class Observation(FromTable, Fillable):
         Which records took no part in choosing what to read, as truth values; left out, all of them. Entries that steer
         a choice are a biased sample of the rest: they are fitted like the others, but never held out, and error
         estimates count them as positions that are known. ``design.entries`` is the design of the others.
+    forbidden : dict, optional
+        ``rows``, ``columns`` and ``cells`` (two arrays, i and j) where no entry could be drawn. Whatever is said of the
+        matrix, such as an error, a mean or an interval, is said of the other places only.
+    withheld : str, optional
+        Why entries that were drawn at random are no evidence all the same: said where intervals are refused.
     history : tuple of str
         What was read, in which order and why, where :func:`curplus.acquire` or a plan said so.
     symmetry : {None, "symmetric", "psd"}, default None
@@ -148,6 +155,8 @@ class Observation(FromTable, Fillable):
     noise: Noise = None
     repeats: Repeats | None = None
     evidence: NDArray[np.bool_] | None = None
+    forbidden: Region = Region()
+    withheld: str = ""
     history: tuple[str, ...] = ()
     symmetry: str | None = None
 
@@ -179,6 +188,7 @@ class Observation(FromTable, Fillable):
             noise=noise,
             repeats=None if self.repeats is None else Repeats(*self.repeats),
             evidence=check_evidence(self.evidence, len(i)),
+            forbidden=Region().union(check_region(self.forbidden, shape, name="forbidden"), shape),
             history=tuple(map(str, self.history)),
             symmetry=check_symmetry(self.symmetry, shape),
         )
@@ -267,12 +277,18 @@ class Observation(FromTable, Fillable):
 
     @cached_property
     def steering(self) -> NDArray[np.bool_]:
-        """Which records stand at a position of which some record took part in choosing what to read, (n_entries,)."""
+        """Which records took part in choosing what to read, or another of their position, or are forbidden, (k,)."""
+        steering = self.is_forbidden(self.i, self.j)
         if self.evidence is None:
-            return np.zeros(self.n_entries, dtype=bool)
+            return steering
         place = self.entries.flat_index
-        steering: NDArray[np.bool_] = is_in(place, different(place[~self.evidence]))
-        return steering
+        return steering | is_in(place, different(place[~self.evidence]))
+
+    def is_forbidden(self, i: IndexVector, j: IndexVector) -> NDArray[np.bool_]:
+        """Which positions are forbidden; i and j may be broadcast."""
+        if not self.forbidden.any:
+            return np.zeros(np.broadcast(i, j).shape, dtype=bool)
+        return self.forbidden.cover(i, j, self.shape)
 
     @cached_property
     def known_columns(self) -> Matrix | None:
@@ -406,7 +422,9 @@ class Observation(FromTable, Fillable):
         if not any(more.counts) and not len(more.unmeasured_i):
             gaps, noise = self.gaps or more.gaps, joined_noise(self, more)
             symmetry = joined_symmetry(self, more)
-            return self._replaced(**joined_names(self, more), gaps=gaps, noise=noise, symmetry=symmetry)
+            forbidden = self.forbidden.union(more.forbidden, self.shape)
+            changes = {"gaps": gaps, "noise": noise, "symmetry": symmetry, "forbidden": forbidden}
+            return self._replaced(**joined_names(self, more), **changes)
         return joined(self, more)
 
     # -- keeping and showing --------------------------------------------------------------------------------------
@@ -423,6 +441,14 @@ class Observation(FromTable, Fillable):
         kind = str(self.dtype).rpartition(".")[2]
         what = "matrix" if self.symmetry is None else f"{self.symmetry} matrix"
         return f"<Observation of a {self.shape[0]} x {self.shape[1]} {what}: {', '.join(parts)}, {kind}>"
+
+    def _repr_html_(self) -> str:
+        shown = {"shape": f"{self.shape[0]:,} x {self.shape[1]:,}", "values read": f"{self.n_values_read:,}"}
+        shown |= {name: f"{getattr(self, f'n_{name}'):,}" for name in ("columns", "rows", "entries", "gaps")}
+        for what, names in (("rows", self.row_names), ("columns", self.column_names)):
+            if names is not None:
+                shown[f"names of {what}"] = ", ".join(map(str, names[:5])) + (", ..." if len(names) > 5 else "")
+        return html_table("Observation", shown.items())
 
     def _replaced(self, **changes: Any) -> Observation:
         """The same observation with some fields changed, which are not checked."""

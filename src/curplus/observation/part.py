@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import take
+from .._sets import NO_INDEX
 from .._typing import IndexVector
 from .._validation import check_index
 from .checks import check_evidence, check_no_repeats
@@ -18,7 +19,9 @@ from .symmetry import symmetry_in_units
 if TYPE_CHECKING:
     from .observation import Observation
 
-__all__ = ["evidence_of_records", "part_fields", "parts_to_save", "scaled_fields", "turned_fields"]
+__all__ = ["evidence_of_records", "forbidden_of", "part_fields", "parts_to_save", "scaled_fields", "turned_fields"]
+
+FORBIDDEN = ("rows", "columns", "i", "j")  # parts of the forbidden places in a file
 
 
 def part_fields(observation: Observation, columns: Any, rows: Any, entries: Any) -> dict[str, Any]:
@@ -60,6 +63,7 @@ def turned_fields(observation: Observation) -> dict[str, Any]:
         "design": o.design.T.of(SampleCounts(o.n_rows, o.n_columns, o.n_entries)),
         "unmeasured_i": o.unmeasured_j,
         "unmeasured_j": o.unmeasured_i,
+        "forbidden": o.forbidden.T,
     }
 
 
@@ -82,7 +86,15 @@ def parts_to_save(parts: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]
     }
     if not parts["gaps"]:
         del arrays["unmeasured_i"], arrays["unmeasured_j"]
+    rows, columns, (i, j) = header.pop("forbidden")
+    arrays |= {f"forbidden_{name}": x for name, x in zip(FORBIDDEN, (rows, columns, i, j), strict=True) if len(x)}
     return arrays, header
+
+
+def forbidden_of(arrays: dict[str, Any]) -> Any:
+    """The forbidden places that :func:`parts_to_save` made arrays of, taken out of these."""
+    rows, columns, i, j = (arrays.pop(f"forbidden_{name}", NO_INDEX) for name in FORBIDDEN)
+    return {"rows": rows, "columns": columns, "cells": (i, j)}
 
 
 def _positions(chosen: Any, size: int, name: str, *, repeats: bool = False) -> IndexVector:

@@ -17,6 +17,7 @@ from .._sets import NO_INDEX
 from .._typing import IndexVector, RandomState, Shape, Vector
 from .._validation import check_count, check_shape, random_generator
 from ..exceptions import InvalidArgumentError
+from .forbidden import Region
 
 __all__ = [
     "SampleCounts",
@@ -38,8 +39,9 @@ DESIGNS = ("uniform", "given", "adaptive")  # of two samples that are joined, th
 class SamplingDesign(NamedTuple):
     """How columns, rows and entries were drawn: error estimates depend on it.
 
-    Each is ``"uniform"``, ``"given"`` by the user in a way that is not known, or ``"adaptive"``: chosen by what was
-    read before. Entries that took part in choosing (``Observation.evidence``) do not count: the word is for the others.
+    Each is ``"uniform"``, from all that is not ``Observation.forbidden``; ``"given"`` by the user in a way that is not
+    known; or ``"adaptive"``: chosen by what was read before. Entries that took part in choosing
+    (``Observation.evidence``) do not count: the word is for the others.
     """
 
     columns: str = "given"
@@ -105,6 +107,7 @@ class SamplePlan(NamedTuple):
     design: SamplingDesign = SamplingDesign()
     reasons: tuple[str, ...] | None = None  # why these are read, in words
     evidence: bool = True  # whether the entries will take no part in choosing what is read later
+    forbidden: Region = Region()  # where no entry could be drawn
 
 
 def uniform_plan(shape: Shape, *, n_columns: int, n_rows: int, n_entries: int, rng: RandomState = None) -> SamplePlan:

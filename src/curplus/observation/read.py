@@ -81,7 +81,8 @@ def _counts(shape: Shape, budget: Any, given: dict[str, Any]) -> dict[str, Any]:
     if budget is None:
         if missing:
             raise InvalidArgumentError(
-                f"{', '.join(missing)} missing. Give all of n_columns, n_rows and n_entries, 0 for none, or a budget."
+                f"{', '.join(missing)} missing. Give all of n_columns, n_rows and n_entries, 0 for none, or a budget; "
+                "for all of a table with gaps, use Observation.from_table(table), or CURImputer to fill it."
             )
         return given
     if len(missing) < len(given):
@@ -150,6 +151,7 @@ def read(
         gaps=check_gaps(gaps) or getattr(source, "gaps", False) is True or (known is not None and known.gaps),
         noise=_noise(check_one_noise(noise), source, known),
         evidence=None if plan.evidence else np.zeros(len(plan.i), dtype=bool),
+        forbidden=plan.forbidden,
     )
     return seen if known is None else _without_copies(seen)
 

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse
 
-from .._arrays import array_namespace, device, real_array
+from .._arrays import real_array, with_nan
 from .._typing import Matrix
 from ..exceptions import InvalidArgumentError
 from ..sources import LongSource, as_source
@@ -134,7 +134,4 @@ def _without_mask(table: Any) -> Matrix:
 
 def _with_nan(x: Matrix, missing: float) -> Matrix:
     """NaN in place of the number that stands for a hole; the same array where that is NaN already."""
-    if math.isnan(missing):
-        return x
-    xp = array_namespace(x)
-    return xp.where(x == missing, xp.asarray(math.nan, dtype=x.dtype, device=device(x)), x)
+    return x if math.isnan(missing) else with_nan(x, x == missing)

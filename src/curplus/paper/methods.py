@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from ..factorization import Factorization
-from ..methods import Bases, CrossApproximation, CURFull, CURPlus, CURUnbiased
+from ..methods import Bases, CURFull, CURPlus, CURUnbiased, StackedApproximation
 from ..methods.method import sampled_bases
 from ..observation import Observation
 from ..solvers import AcceleratedGradient
@@ -73,5 +73,5 @@ METHODS = (
     ComparedMethod("CUR-F", lambda sample, r: sample.cur_full, False),
     ComparedMethod("CUR-F, rank r", lambda sample, r: sample.cur_full.truncate(r), False),
     ComparedMethod("best core", lambda sample, r: sample.fit(CURFull(r, sample.matrix)), False),
-    ComparedMethod("approximate", lambda sample, r: CrossApproximation(r).fit(sample.observation), True),
+    ComparedMethod("approximate", lambda sample, r: StackedApproximation(r).fit(sample.observation), True),
 )

@@ -2,20 +2,23 @@
 
 from .backtest import plot_backtest
 from .certificate import plot_certificate
-from .error_path import plot_error_path
 from .images import plot_images
-from .importance import plot_importance
+from .importance import plot_importance, plot_merits
 from .intervals import plot_intervals
 from .means import plot_means
 from .observation import plot_observation
+from .predictions import plot_predictions
+from .spectrum import plot_spectrum
 
 __all__ = [
     "plot_backtest",
     "plot_certificate",
-    "plot_error_path",
     "plot_images",
     "plot_importance",
     "plot_intervals",
     "plot_means",
+    "plot_merits",
     "plot_observation",
+    "plot_predictions",
+    "plot_spectrum",
 ]

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .._extras import pyplot
 from ..acquisition import Backtest
+from .style import COLOURS, finished, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["plot_backtest"]
-
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 
 
 def plot_backtest(result: Backtest, *, ax: Axes | None = None) -> Axes:
@@ -29,7 +27,7 @@ def plot_backtest(result: Backtest, *, ax: Axes | None = None) -> Axes:
     -------
     matplotlib.axes.Axes
     """
-    ax = pyplot().subplots(figsize=(6, 3.8), layout="constrained")[1] if ax is None else ax
+    ax = new_axes(ax, 6, 3.8)
     table = result.table()
     for t, kind in enumerate(dict.fromkeys((row["strategy"], row["method"]) for row in table)):
         rows = sorted(
@@ -44,6 +42,4 @@ def plot_backtest(result: Backtest, *, ax: Axes | None = None) -> Axes:
     budgets = sorted({row["budget"] for row in table})
     ax.set_xticks(budgets, [f"{b:.0%}" if b < 1 else f"{b:g}" for b in budgets])
     ax.minorticks_off()
-    ax.legend(fontsize=8, frameon=False)
-    ax.grid(alpha=0.3)
-    return ax
+    return finished(ax)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._extras import pyplot
 from ..evaluation import Certificate
 from ..evaluation.effective_sample import MIN_EFFECTIVE_SIZE
+from .style import BLUE, ORANGE, finished, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,15 +30,14 @@ def plot_certificate(certificate: Certificate, *, ax: Axes | None = None) -> Axe
     -------
     matplotlib.axes.Axes
     """
-    plt = pyplot()
-    ax = plt.subplots(figsize=(6, 3.6), layout="constrained")[1] if ax is None else ax
+    ax = new_axes(ax, 6, 3.6)
     largest = float(np.max(certificate.errors, initial=0.0)) or 1.0
     squares = np.sort(certificate.errors / largest)[::-1] ** 2
     share = squares / max(float(np.sum(squares)), np.finfo(float).tiny)
     rank = np.arange(1, len(share) + 1)
-    ax.loglog(rank, share, color="#0072b2", lw=2, label="share of each squared error, largest first")
+    ax.loglog(rank, share, color=BLUE, lw=2, label="share of each squared error, largest first")
     fewest = MIN_EFFECTIVE_SIZE.get(certificate.evidence, 1)
-    ax.axhline(1 / fewest, color="#d55e00", ls="--", label=f"share of each if {fewest} made up the sum")
+    ax.axhline(1 / fewest, color=ORANGE, ls="--", label=f"share of each if {fewest} made up the sum")
     positive = share[share > 0]
     if len(positive):
         ax.set_ylim(max(positive.min(), positive.max() * 1e-6) / 2, 1.0)
@@ -47,6 +46,4 @@ def plot_certificate(certificate: Certificate, *, ax: Axes | None = None) -> Axe
         "refused" if certificate.interval is None else f"{certificate.interval[0]:.3g} to {certificate.interval[1]:.3g}"
     )
     ax.set_title(f"error {certificate.error:.3g}, interval {interval}", fontsize=10)
-    ax.legend(fontsize=8, frameon=False)
-    ax.grid(alpha=0.3)
-    return ax
+    return finished(ax)

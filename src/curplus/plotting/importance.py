@@ -9,18 +9,17 @@ import numpy as np
 from .._extras import pyplot
 from .._validation import check_count
 from ..factorization import Importance, Merits
+from .style import BLUE, ORANGE, PALE, RULE, finished, name_rows, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["plot_importance"]
-
-ALONE, GAIN, EXPLAINED = "#c6dbef", "#0072b2", "#d55e00"
+__all__ = ["plot_importance", "plot_merits"]
 
 
 def plot_importance(importance: Importance, *, most: int = 15) -> Figure:
-    """Sampled columns and rows in their order of merit: what each explains alone, what it adds, and the sum so far.
+    """Sampled columns and rows in their order of merit, side by side: see :func:`plot_merits`.
 
     Parameters
     ----------
@@ -44,14 +43,35 @@ def plot_importance(importance: Importance, *, most: int = 15) -> Figure:
     return figure
 
 
-def _draw(ax: Axes, picks: Merits, most: int) -> None:
-    names = [str(name) for name in picks.names[:most]]
-    places = np.arange(len(names))
-    ax.barh(places, picks.alone[:most], color=ALONE, height=0.8, label="alone")
-    ax.barh(places, picks.gain[:most], color=GAIN, height=0.45, label="beyond those above it")
-    ax.plot(picks.explained[:most], places, "o-", color=EXPLAINED, ms=4, lw=1.2, label="with those above it")
-    ax.set_yticks(places, names, fontsize=8)
-    ax.set(xlim=(0, 1), ylim=(len(names) - 0.5, -0.5), xlabel="share of the approximation that is explained")
+def plot_merits(merits: Merits, *, most: int = 15, ax: Axes | None = None) -> Axes:
+    """Columns, or rows, in their order of merit: what each explains alone, what it adds, and the sum so far.
+
+    Parameters
+    ----------
+    merits : Merits
+        What to show, ``importance.columns`` or ``importance.rows``.
+    most : int, default 15
+        How many to show.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure if left out.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    most = min(check_count(most, name="most", at_least=1), len(merits.index))
+    ax = new_axes(ax, 5, 0.26 * most + 1.4)
+    _draw(ax, merits, most)
+    return finished(ax, lines="x")
+
+
+def _draw(ax: Axes, merits: Merits, most: int) -> None:
+    places = np.arange(min(most, len(merits.index)))
+    ax.barh(places, merits.alone[:most], color=PALE, height=0.8, label="alone")
+    ax.barh(places, merits.gain[:most], color=BLUE, height=0.45, label="beyond those above it")
+    ax.plot(merits.explained[:most], places, "o-", color=ORANGE, ms=4, lw=1.2, label="with those above it")
+    name_rows(ax, merits.names[:most])
+    ax.set(xlim=(0, 1), xlabel="share explained")
     ax.xaxis.set_major_formatter(lambda x, _: f"{x:.0%}")
-    ax.grid(axis="x", alpha=0.3)
+    ax.grid(axis="x", color=RULE)
     ax.set_axisbelow(True)

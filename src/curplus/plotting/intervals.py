@@ -6,16 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._extras import pyplot
 from ..evaluation import EntryIntervals
 from ..exceptions import InvalidArgumentError
+from .style import BLUE, GREY, ORANGE, PALE, finished, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["plot_intervals"]
-
-INTERVAL, PREDICTED, INSIDE, OUTSIDE = "#c6dbef", "#0072b2", "0.25", "#d55e00"
 
 
 def plot_intervals(intervals: EntryIntervals, *, truth: Any = None, ax: Axes | None = None) -> Axes:
@@ -39,21 +37,19 @@ def plot_intervals(intervals: EntryIntervals, *, truth: Any = None, ax: Axes | N
         raise InvalidArgumentError(
             f"truth has shape {true.shape} and there are {len(intervals)} intervals. Give one value for each."
         )
-    ax = pyplot().subplots(figsize=(7, 3.6), layout="constrained")[1] if ax is None else ax
+    ax = new_axes(ax, 7, 3.6)
     index = np.flatnonzero(~np.asarray(intervals.is_measured))
     index = index[np.argsort(intervals.value[index], kind="stable")]
     place = np.arange(len(index))
     low, high = intervals.low[index], intervals.high[index]
-    ax.vlines(place, low, high, color=INTERVAL, lw=max(0.5, min(6.0, 400 / max(len(index), 1))), label="interval")
-    ax.plot(place, intervals.value[index], color=PREDICTED, lw=1.5, label="predicted")
+    ax.vlines(place, low, high, color=PALE, lw=max(0.5, min(6.0, 400 / max(len(index), 1))), label="interval")
+    ax.plot(place, intervals.value[index], color=BLUE, lw=1.5, label="predicted")
     title = f"{intervals.level:.0%} intervals" if not intervals.reason else "no intervals"
     if true is not None:
         inside = (low <= true[index]) & (true[index] <= high)
-        ax.plot(place[inside], true[index][inside], ".", color=INSIDE, ms=4, label="true, inside")
-        ax.plot(place[~inside], true[index][~inside], ".", color=OUTSIDE, ms=5, label="true, outside")
+        ax.plot(place[inside], true[index][inside], ".", color=GREY, ms=4, label="true, inside")
+        ax.plot(place[~inside], true[index][~inside], ".", color=ORANGE, ms=5, label="true, outside")
         title += f"; {inside.mean():.0%} of {len(index)} values inside" if len(index) and not intervals.reason else ""
     ax.set(xlabel="entries, by predicted value", ylabel="value")
     ax.set_title(title, fontsize=10)
-    ax.legend(fontsize=8, frameon=False)
-    ax.grid(axis="y", alpha=0.3)
-    return ax
+    return finished(ax, lines="y")

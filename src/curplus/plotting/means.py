@@ -7,22 +7,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from .._extras import pyplot
 from .._typing import IndexVector
 from .._validation import check_count
 from ..evaluation import MeanEstimates
+from .style import BLUE, ORANGE, finished, name_rows, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["plot_means"]
 
-BEST, OTHER = "#d55e00", "#0072b2"
 MOST_NAMES = 40  # that can be read
 
 
-def plot_means(means: MeanEstimates, *, k: int = 1, most: int | None = None, ax: Axes | None = None) -> Axes:
-    """Means in descending order; thick lines are their own intervals, thin lines the joint ones.
+def plot_means(
+    means: MeanEstimates, *, k: int = 1, largest: bool = True, most: int | None = None, ax: Axes | None = None
+) -> Axes:
+    """Means in order, the best first; thick lines are their own intervals, thin lines the joint ones.
 
     Those that may be among the ``k`` best have another colour, and a line shows what k of them surely reach.
 
@@ -32,6 +33,8 @@ def plot_means(means: MeanEstimates, *, k: int = 1, most: int | None = None, ax:
         What to show, from :func:`curplus.estimate_means`.
     k : int, default 1
         How many of the best are looked for.
+    largest : bool, default True
+        Whether large means are good, or small ones.
     most : int, optional
         How many to show; all if left out. Up to 40 have their names.
     ax : matplotlib.axes.Axes, optional
@@ -41,23 +44,28 @@ def plot_means(means: MeanEstimates, *, k: int = 1, most: int | None = None, ax:
     -------
     matplotlib.axes.Axes
     """
-    best = means.best(k)
-    shown = np.argsort(-means.estimate, kind="stable")[: None if most is None else check_count(most, name="most")]
-    if ax is None:
-        height = min(0.16 * len(shown) + 1.2, 7.5)
-        ax = pyplot().subplots(figsize=(6, height), layout="constrained")[1]
+    best, sign = means.best(k, largest=largest), -1 if largest else 1
+    n_shown = len(means) if most is None else min(check_count(most, name="most"), len(means))
+    shown = np.argsort(sign * means.estimate, kind="stable")[:n_shown]
+    ax = new_axes(ax, 6, min(0.16 * n_shown + 1.2, 7.5))
     possible = np.isin(shown, best)
     for part, colour, label in (
-        (possible, BEST, f"may be among the {k} best ({len(best)})" if k > 1 else f"may be the best ({len(best)})"),
-        (~possible, OTHER, "others"),
+        (possible, ORANGE, f"may be among the {k} best ({len(best)})" if k > 1 else f"may be the best ({len(best)})"),
+        (~possible, BLUE, "others"),
     ):
         if part.any():
             _draw(ax, means, shown, part, colour, label)
-    floor = np.sort(means.joint_low)[-k]
+    floor = sign * np.sort(sign * (means.joint_low if largest else means.joint_high))[k - 1]
     if np.isfinite(floor):
-        ax.axvline(floor, color=BEST, ls=":", lw=1)
-    _label(ax, means, shown)
-    return ax
+        ax.axvline(floor, color=ORANGE, ls=":", lw=1)
+    if n_shown <= MOST_NAMES:
+        name_rows(ax, shown if means.names is None else means.names[shown])
+    else:
+        ax.set(ylabel=f"{means.what}, the best first", ylim=(n_shown - 0.5, -0.5))
+    ax.set_xlabel(f"mean of each of the {means.what}")
+    given = f"{means.level:.0%} intervals: thick for each, thin for all at once" if not means.reason else "no intervals"
+    ax.set_title(given, fontsize=10)
+    return finished(ax, lines="x", loc="upper left" if largest else "upper right")
 
 
 def _draw(ax: Axes, means: MeanEstimates, shown: IndexVector, part: NDArray[np.bool_], colour: str, label: str) -> None:
@@ -69,18 +77,3 @@ def _draw(ax: Axes, means: MeanEstimates, shown: IndexVector, part: NDArray[np.b
     )
     ax.hlines(place, means.low[index], means.high[index], color=colour, lw=1.0 if crowded else 2.5, alpha=0.8)
     ax.plot(means.estimate[index], place, "o", color=colour, ms=1.5 if crowded else 4, label=label)
-
-
-def _label(ax: Axes, means: MeanEstimates, shown: IndexVector) -> None:
-    """Names or ranks, and what the lines are."""
-    if len(shown) <= MOST_NAMES:
-        names = shown if means.names is None else means.names[shown]
-        ax.set_yticks(np.arange(len(shown)), [str(name) for name in names], fontsize=7)
-    else:
-        ax.set_ylabel(f"{means.what}, the largest first")
-    ax.set(xlabel=f"mean of each of the {means.what}", ylim=(len(shown) - 0.5, -0.5))
-    given = f"{means.level:.0%} intervals: thick for each, thin for all at once" if not means.reason else "no intervals"
-    ax.set_title(given, fontsize=10)
-    ax.legend(fontsize=8, frameon=False, loc="upper left")
-    ax.grid(axis="x", alpha=0.3)
-    ax.set_axisbelow(True)

@@ -6,6 +6,7 @@ matrices, AnnData objects, and arrays of h5py, Zarr and Dask.
 """
 
 from .array import ArraySource
+from .cells import Form, TableSource
 from .chunked import ChunkedSource
 from .convert import as_source
 from .dask import DaskSource
@@ -14,6 +15,7 @@ from .file import open_source
 from .frames import FrameSource
 from .function import CallableSource
 from .hdf5 import hdf5_source
+from .layout import Note
 from .long import LongSource
 from .mapped import MappedSource
 from .once import KnownParts
@@ -21,8 +23,6 @@ from .parquet import ParquetSource
 from .source import Source
 from .sparse import SparseSource
 from .striped import StripedSource
-from .table import TableSource
-from .text_layout import Note
 from .zarr import zarr_source
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "ChunkedSource",
     "DaskSource",
     "FactoredSource",
+    "Form",
     "FrameSource",
     "KnownParts",
     "LongSource",

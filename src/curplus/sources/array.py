@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from array_api_compat import is_torch_array
 
 from .._arrays import gather, host_array, is_array_api_obj, real_array, take
 from .._typing import IndexVector, Matrix, Names, Shape, Vector
 from .._validation import check_two_dimensional
+from ..exceptions import InvalidArgumentError
 
 __all__ = ["ArraySource"]
 
@@ -31,6 +33,11 @@ class ArraySource:
         masked = isinstance(matrix, np.ma.MaskedArray)
         plain = is_array_api_obj(matrix) and not isinstance(matrix, np.ndarray)
         array = matrix if plain or masked else host_array(matrix, name="the matrix")
+        if is_torch_array(array) and str(array.layout) != "torch.strided":
+            raise InvalidArgumentError(
+                f"the matrix is a sparse tensor ({array.layout}), of which no part can be read. Convert it: "
+                ".to_dense(), or to a sparse matrix of SciPy, which stays sparse."
+            )
         check_two_dimensional(array.shape)
         self.dtype = real_array(array[:0, :0], name="the matrix").dtype
         self.matrix = array

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["ending_of", "kind_by_content"]
+from ..exceptions import MissingExtraError, SourceError
+
+__all__ = ["damage_told", "ending_of", "kind_by_content"]
 
 #: First bytes of a file, and the endings that it may have.
 FIRST_BYTES = (
@@ -44,5 +48,20 @@ def _has_arrays(path: Path) -> bool:
     try:
         with zipfile.ZipFile(path) as archive:
             return any(name.endswith(".npy") for name in archive.namelist())
-    except zipfile.BadZipFile:
+    except Exception:  # a damaged archive can fail in many ways, and whoever reads it next will say how
         return False
+
+
+@contextlib.contextmanager
+def damage_told(path: Path, ending: str) -> Iterator[None]:
+    """Whatever goes wrong while a file is read becomes an error that names the file."""
+    try:
+        yield
+    except MissingExtraError:
+        raise
+    except SourceError as error:
+        if str(path) in str(error):
+            raise
+        raise SourceError(f"{path} cannot be read as a {ending} file: {error}.") from error
+    except Exception as error:  # a damaged file can fail in a dozen ways, all of which mean this
+        raise SourceError(f"{path} cannot be read as a {ending} file: {error}") from error

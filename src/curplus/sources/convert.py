@@ -16,12 +16,11 @@ from ..exceptions import InvalidArgumentError
 from .anndata import backed_sparse_source, is_anndata, is_backed_sparse, matrix_of
 from .array import ArraySource
 from .dask import DaskSource
-from .frames import ArrowColumns, FrameSource, PolarsColumns, is_arrow, is_polars
+from .frames import FrameSource, is_frame
 from .hdf5 import hdf5_source, is_hdf5
 from .mapped import MappedSource, is_large_map
 from .source import Source
 from .sparse import SparseSource
-from .table import TableSource, is_table
 from .zarr import is_zarr, zarr_source
 
 __all__ = ["as_source", "whole_matrix"]
@@ -36,7 +35,8 @@ def as_source(
     ----------
     matrix : array, sparse matrix, table, dataset in a file, nested list or source
         What to read. A source is returned as it is. Known are arrays of NumPy and other array-API libraries, sparse
-        matrices of SciPy, tables of pandas, Polars and Arrow, AnnData objects, and arrays of h5py, Zarr and Dask.
+        matrices of SciPy, tables of pandas, Polars, Arrow and others that hand out columns as Arrow does, AnnData
+        objects, and arrays of h5py, Zarr and Dask. A first column of text holds the names of rows.
     row_names, column_names : sequence, optional
         One name per row and per column, kept in the result. A DataFrame has its own.
 
@@ -92,8 +92,8 @@ def _wrap(matrix: Any) -> Source:
         raise InvalidArgumentError("a function alone has no shape. Give CallableSource(function, shape).")
     raise InvalidArgumentError(
         f"a {type(matrix).__name__} cannot be read as a matrix. Give a NumPy array, a pandas DataFrame, a SciPy "
-        "sparse matrix, an array of h5py, Zarr or Dask, a CallableSource, or an object with shape, dtype, rows, "
-        "columns and entries."
+        "sparse matrix, a table of Polars or Arrow, an AnnData object, an array of h5py, Zarr or Dask, a "
+        "CallableSource, or an object with shape, dtype, rows, columns and entries."
     )
 
 
@@ -107,9 +107,7 @@ def _annotated(data: Any) -> Source:
 
 #: How to tell a kind of matrix, without importing its library, and its source. The first that fits is taken.
 KINDS: tuple[tuple[Callable[[Any], bool], Callable[[Any], Source]], ...] = (
-    (is_table, TableSource),
-    (is_polars, lambda frame: FrameSource(PolarsColumns(frame))),
-    (is_arrow, lambda table: FrameSource(ArrowColumns(table))),
+    (is_frame, FrameSource),
     (is_anndata, _annotated),
     (is_backed_sparse, backed_sparse_source),
     (is_hdf5, hdf5_source),

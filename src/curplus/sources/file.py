@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
@@ -13,18 +13,16 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from ..exceptions import InvalidArgumentError, MissingExtraError, SourceError
+from .._spelling import option
+from ..exceptions import InvalidArgumentError, SourceError
 from .anndata import open_anndata
 from .chunked import ChunkedSource
-from .content import ending_of, kind_by_content
+from .content import damage_told, ending_of, kind_by_content
 from .convert import as_source
-from .frames import open_feather
-from .hdf5 import open_hdf5
-from .long_tables import long_source, open_table
-from .parquet import open_parquet
+from .hdf5 import check_self_contained, open_hdf5
+from .long import long_source, open_arrow_table, open_text_table
 from .source import Source
 from .standard_input import STANDARD_INPUT, standard_input
-from .text import read_text
 from .zarr import open_zarr
 
 __all__ = ["READERS", "open_source"]
@@ -40,6 +38,10 @@ def open_source(
     sep: str | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
+    sheet: str | int | None = None,
+    skip_rows: int | Iterable[int] = 0,
+    na_values: str | Iterable[str] = (),
+    external: bool = False,
     memory_limit: int | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> Source:
@@ -51,7 +53,8 @@ def open_source(
     .npy                an array (:func:`numpy.save`)              its header; the rest is mapped
     .npz                a sparse matrix (scipy.sparse.save_npz)    all of it, kept sparse
                         or one array (:func:`numpy.savez`)
-    .csv, .tsv, .txt    a table, packed (.csv.gz) or not           all of it (needs pandas)
+    .csv, .tsv, .txt    a table, packed (.csv.gz) or not           all of it
+    .xlsx               a table in a sheet of a workbook           all of it (needs openpyxl)
     .h5, .hdf5          a dataset of an HDF5 file                  its header (needs h5py)
     .zarr               a folder with an array or group of Zarr    its header (needs zarr)
     .h5ad               the matrix X of an AnnData object          all but X (needs anndata)
@@ -64,9 +67,11 @@ def open_source(
     Capital letters make no difference. Where the first bytes of a file say that it is of another kind than its ending
     does, they are believed. ``"-"`` is standard input, in any of these formats but HDF5 and Zarr.
 
-    Text tables are read as people write them. Separator, decimal comma, encoding, header and names of rows are found
-    out; ``source.notes`` has what was found, and each can be said instead. Empty cells, NA, NaN, null, None, ``-``,
-    ``.`` and ``?`` are gaps: NaN, and ``source.gaps`` is True. Text that is no number is refused with its place.
+    Tables are read as people write them. Separator, decimal comma, encoding, header and names of rows are found out;
+    ``source.notes`` has what was found, and each can be said instead. A first column of text, or of whole numbers that
+    count up while no other column does, holds the names of rows. Empty cells, NA, NaN, null, None, ``-``, ``.`` and
+    ``?`` are gaps: NaN, and ``source.gaps`` is True. Any other text is refused with its place and what would help;
+    "1,000" is one, since it can be a thousand.
 
     Parameters
     ----------
@@ -76,19 +81,29 @@ def open_source(
         The name of the matrix in a file that can hold several, HDF5, Zarr or .npz. Not needed if there is only one.
     long : bool or three names, optional
         Whether the table is long: each line has a row, a column and a value. True takes the columns of these names, or
-        the first three; ``("user", "film", "rating")`` says which. Left out, a table of three columns is long if they
-        have these names, or if two are text and the same row occurs more than once among the first lines. The source
-        has a gap wherever there is no line, and :meth:`Observation.from_table` makes scattered entries of it.
+        the first three; ``("user", "film", "rating")`` says which. Left out, a table is long if its columns have these
+        names, or user, item and rating, or if it has three, of which the second is text, and the same row occurs more
+        than once among the first lines. The source has a gap wherever there is no line, and
+        :meth:`Observation.from_table` makes scattered entries of it.
     index_col : int, str or bool, optional
-        Which column of a text table holds the names of rows; False for none.
+        Which column of a text or a workbook holds the names of rows; False for none.
     header : bool, optional
-        Whether the first line of a text table has the names of columns.
+        Whether the first line has the names of columns.
     sep : {",", ";", "\t", "|", " "}, optional
-        What separates the cells of a text table; a blank stands for any number of them.
+        What separates the cells of a text; a blank stands for any number of them.
     decimal : {".", ","}, optional
-        The decimal mark of a text table.
+        The decimal mark of a text.
     encoding : str, optional
-        The encoding of a text table, such as "latin-1".
+        The encoding of a text, such as "latin-1".
+    sheet : str or int, optional
+        The sheet of a workbook that holds several tables, by its name or its position from 0.
+    skip_rows : int or list of int, optional
+        How many lines at the top to leave out, or which ones, counted from 1: ``[2]`` leaves out units below the names.
+    na_values : str or list of str, optional
+        What else stands for a gap, such as "ND".
+    external : bool, default False
+        Whether an HDF5 or AnnData file may lead to other files, by external storage, virtual datasets or external
+        links. Say so only of files that you trust.
     memory_limit : int, optional
         Most bytes to hold of a matrix in chunks: see :class:`~curplus.sources.ChunkedSource`.
     progress : callable, optional
@@ -113,39 +128,36 @@ def open_source(
     >>> source.shape, source.column_names.tolist(), source.row_names.tolist()
     ((2, 2), ['height', 'weight'], ['ann', 'bob'])
     """
-    text = {"index_col": index_col, "header": header, "sep": sep, "decimal": decimal, "encoding": encoding}
+    text: dict[str, Any] = {"index_col": index_col, "header": header, "sep": sep, "decimal": decimal}
+    text |= {"encoding": encoding, "sheet": sheet, "skip_rows": skip_rows or None, "na_values": na_values or None}
     said = {name: value for name, value in text.items() if value is not None}
     if not isinstance(matrix, (str, PathLike)):
         _refuse_options(said | ({"dataset": dataset} if dataset else {}), "what is no file takes none of these")
         source = as_source(matrix) if long in (None, False) else long_source(matrix, long)
     elif str(matrix) == STANDARD_INPUT:
-        source = standard_input(lambda path: _open(path, dataset, long, said))
+        source = standard_input(lambda path: _open(path, dataset, long, said, external))
     else:
-        source = _open(Path(matrix), dataset, long, said)
+        source = _open(Path(matrix), dataset, long, said, external)
     if isinstance(source, ChunkedSource):
         source.limit(memory_limit, progress)
     return source
 
 
-def _open(path: Path, dataset: str | None, long: Any, said: dict[str, Any]) -> Source:
+def _open(path: Path, dataset: str | None, long: Any, said: dict[str, Any], external: bool) -> Source:
     ending = ending_of(path)
     _check_exists(path, ending)
     ending = kind_by_content(path, ending)
     if ending not in READERS:
         raise SourceError(f"{path} cannot be opened: its ending is not one of {', '.join(READERS)}. Convert it first.")
-    try:
+    with damage_told(path, ending):
+        if ending in HDF5 and not external:
+            check_self_contained(path)
         return as_source(_reader(ending, path, dataset, long, said)(path))
-    except (SourceError, MissingExtraError) as error:
-        if str(path) in str(error) or isinstance(error, MissingExtraError):
-            raise
-        raise SourceError(f"{path} cannot be read as a {ending} matrix: {error}.") from error
-    except Exception as error:  # a damaged file can fail in a dozen ways, all of which mean this
-        raise SourceError(f"{path} cannot be read as a {ending} matrix: {error}") from error
 
 
 def _refuse_options(said: Mapping[str, Any], why: str) -> None:
     if said:
-        listed = ", ".join(f"{name}={value!r}" for name, value in said.items())
+        listed = ", ".join(option(name, value) for name, value in said.items())
         raise InvalidArgumentError(f"{listed} was given, but {why}. Leave it out.")
 
 
@@ -173,10 +185,12 @@ def _reader(ending: str, path: Path, dataset: str | None, long: Any, said: dict[
                 f"dataset={dataset!r} was given, but {path} is a {ending} file, which holds one matrix. Leave it out."
             )
         return functools.partial(HOLD_SEVERAL[ending], dataset=dataset)
-    if ending not in TEXTS:
-        _refuse_options(said, f"{path} is a {ending} file, and that is for texts")
-    if ending in TABLES:
-        return functools.partial(open_table, ending=ending, wide=READERS[ending], long=long, said=said)
+    if ending in TEXTS:
+        _refuse_options({name: said[name] for name in TEXTS[ending] if name in said}, f"{path} is a {ending} file")
+        return functools.partial(open_text_table, ending=ending, long=long, said=said)
+    _refuse_options(said, f"{path} is a {ending} file, and that is for texts and workbooks")
+    if ending in ARROWS:
+        return functools.partial(open_arrow_table, ending=ending, long=long)
     _refuse_options({} if long in (None, False) else {"long": long}, f"{path} is a {ending} file, which is no table")
     return READERS[ending]
 
@@ -209,16 +223,17 @@ READERS: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {
         ".npy": _npy,
         ".npz": _npz,
-        ".csv": read_text,
-        ".tsv": read_text,
-        ".txt": read_text,
+        ".csv": open_text_table,
+        ".tsv": open_text_table,
+        ".txt": open_text_table,
+        ".xlsx": open_text_table,
         ".h5": open_hdf5,
         ".hdf5": open_hdf5,
         ".zarr": open_zarr,
         ".h5ad": open_anndata,
-        ".parquet": open_parquet,
-        ".feather": open_feather,
-        ".arrow": open_feather,
+        ".parquet": open_arrow_table,
+        ".feather": open_arrow_table,
+        ".arrow": open_arrow_table,
     }
 )
 
@@ -227,6 +242,9 @@ HOLD_SEVERAL: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {".npz": _npz, ".h5": open_hdf5, ".hdf5": open_hdf5, ".h5ad": open_hdf5, ".zarr": open_zarr}
 )
 
-#: The endings of texts, and of all tables, which may be long.
-TEXTS = (".csv", ".tsv", ".txt")
-TABLES = (*TEXTS, ".parquet", ".feather", ".arrow")
+#: The endings of files that may lead to other files.
+HDF5 = (".h5", ".hdf5", ".h5ad")
+
+#: The endings of tables, which may be long: those made of text cells, with the options that are not theirs, and others.
+TEXTS = {".csv": ("sheet",), ".tsv": ("sheet",), ".txt": ("sheet",), ".xlsx": ("sep", "encoding", "decimal")}
+ARROWS = (".parquet", ".feather", ".arrow")

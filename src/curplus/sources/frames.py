@@ -1,194 +1,145 @@
-"""Tables of Polars and Arrow, which store columns: names travel, and a null is a gap, NaN."""
+"""Tables in memory, of pandas or of any library that hands out its columns as Arrow does, such as Polars and DuckDB.
+
+All are read through pandas, which shares the columns of Arrow instead of copying them. Names travel, a null is a gap,
+and only the cells that are asked for are converted.
+"""
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-from typing import Any, Protocol
+import re
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._arrays import real_array
 from .._extras import import_extra, is_kind
 from .._typing import IndexVector, Matrix, Names, Shape, Vector
 from .._validation import check_names
-from .table import refuse_words
+from ..exceptions import InvalidArgumentError
+from .cells import Form
+from .layout import Note
 
-__all__ = [
-    "ARROW",
-    "ArrowColumns",
-    "FrameSource",
-    "PolarsColumns",
-    "is_arrow",
-    "is_polars",
-    "is_text",
-    "open_feather",
-    "with_row_names",
-]
+__all__ = ["FrameSource", "as_frame", "has_index", "is_frame", "is_numeric", "refuse_words"]
+
+ARROW = "reading Parquet files and tables of Arrow or Polars needs pyarrow and pandas"
+MOST_NAMED = 10  # columns in an error
+TEXT = re.compile(r"(dictionary<values=)?(large_)?string|str$")  # as pandas and Arrow call types of columns
 
 
-def is_polars(matrix: Any) -> bool:
-    """Whether ``matrix`` is a polars.DataFrame."""
-    return is_kind(matrix, "polars", "DataFrame")
+def is_frame(matrix: Any) -> bool:
+    """Whether ``matrix`` is a table of pandas, or one whose columns can be had as those of Arrow."""
+    return (
+        is_kind(matrix, "pandas", "DataFrame")
+        or is_kind(matrix, "polars", "LazyFrame")
+        or (hasattr(matrix, "__arrow_c_stream__") and not is_kind(matrix, "pandas", "Series"))
+    )
 
 
-def is_arrow(matrix: Any) -> bool:
-    """Whether ``matrix`` is a pyarrow.Table."""
-    return is_kind(matrix, "pyarrow", "Table")
+def as_frame(table: Any) -> Any:
+    """A table of any library as one of pandas; what pandas had written as its index is its index again."""
+    if is_kind(table, "pandas", "DataFrame"):
+        return table
+    arrow = import_extra("pyarrow", extra="arrow", purpose=ARROW)
+    pandas = import_extra("pandas", extra="arrow", purpose=ARROW)
+    table = table.collect() if is_kind(table, "polars", "LazyFrame") else table
+    try:
+        return arrow.table(table).to_pandas(types_mapper=pandas.ArrowDtype)
+    except (TypeError, ValueError) as error:  # an ArrowInvalid is a ValueError
+        raise InvalidArgumentError(
+            f"a {type(table).__name__} cannot be read as a matrix ({error}). Give a table of columns."
+        ) from error
 
 
-class Columns(Protocol):
-    """The numeric columns of a table."""
+def has_index(frame: Any) -> bool:
+    """Whether the index of a DataFrame is more than a count of its rows."""
+    return type(frame.index).__name__ != "RangeIndex"
 
-    names: list[str]
-    n_rows: int
-    row_names: Any
 
-    def kind(self, k: int) -> np.dtype[Any] | None:
-        """The NumPy type of the numbers in a column; None where there are none."""
-
-    def kind_in_words(self, k: int) -> str:
-        """The type of a column, as its library calls it."""
-
-    def cells(self, k: int, index: IndexVector | None, dtype: np.dtype[Any]) -> NDArray[Any]:
-        """Cells of a column, all of them for None, with NaN for null."""
+def is_numeric(column: Any) -> bool:
+    """Whether a column holds numbers, truth values, or nothing at all."""
+    kind = column.dtype
+    return kind.kind in "biufc" or str(kind).startswith("decimal") or (len(column) > 0 and column.isna().all())
 
 
 class FrameSource:
-    """A table that stores columns; only the cells that are asked for are converted.
+    """A table of numbers in memory.
 
     Parameters
     ----------
-    columns : PolarsColumns or ArrowColumns
-        The table, of shape (n, m).
+    table : pandas.DataFrame, or any object with ``__arrow_c_stream__``, of shape (n, m)
+        Its index becomes the names of rows; where it has none, a first column of text does.
     """
 
     row_names: Names | None
     column_names: Names | None
     gaps = False
+    notes: tuple[Note, ...] = ()  # what was found out about the file it was read from
+    form = Form()
 
-    def __init__(self, columns: Columns) -> None:
-        self._columns = columns
-        kinds = [columns.kind(k) for k in range(len(columns.names))]
-        words = {columns.names[k]: f"type {columns.kind_in_words(k)}" for k, kind in enumerate(kinds) if kind is None}
-        refuse_words(words, advice="; names of rows can be given as row_names")
-        self.row_names = check_names(columns.row_names, columns.n_rows, name="row_names")
-        self.column_names = check_names(columns.names, len(kinds), name="column_names")
-        numbers = [kind for kind in kinds if kind is not None]
-        self.dtype = real_array(np.empty(0, dtype=np.result_type(*numbers, np.bool_)), name="the table").dtype
+    def __init__(self, table: Any) -> None:
+        frame = as_frame(table)
+        if not has_index(frame) and frame.shape[1] > 1 and _is_text(frame.iloc[:, 0]):
+            frame = with_names(frame)
+        self._frame = frame
+        named = table is frame or has_index(frame)
+        self.row_names = check_names(frame.index, len(frame), name="row_names") if named else None
+        self.column_names = check_names(frame.columns, frame.shape[1], name="column_names")
+        self.form = Form(str(frame.index.name or "")) if has_index(frame) else Form()
+        kinds = frame.dtypes.tolist()
+        words = [k for k, kind in enumerate(kinds) if kind.kind not in "biufc" and not is_numeric(frame.iloc[:, k])]
+        refuse_words({frame.columns[k]: f"dtype {kinds[k]}" for k in words})
+        self._uniform = len(set(kinds)) == 1 and isinstance(kinds[0], np.dtype)
+        numbers = np.result_type(*map(_numpy_kind, kinds), np.bool_)
+        self.dtype = real_array(np.empty(0, dtype=numbers), name="the table").dtype
 
     @property
     def shape(self) -> Shape:
-        return self._columns.n_rows, len(self._columns.names)
+        return int(self._frame.shape[0]), int(self._frame.shape[1])
 
     def rows(self, index: IndexVector) -> Matrix:
-        return self._table(np.asarray(index), np.arange(self.shape[1]), len(index))
+        return self._frame.iloc[np.asarray(index)].to_numpy(self.dtype, na_value=np.nan)
 
     def columns(self, index: IndexVector) -> Matrix:
-        return self._table(None, np.asarray(index), self.shape[0])
+        return self._frame.iloc[:, np.asarray(index)].to_numpy(self.dtype, na_value=np.nan)
 
     def entries(self, i: IndexVector, j: IndexVector) -> Vector:
         i, j = np.asarray(i), np.asarray(j)
+        if self._uniform:  # one block of numbers, which pandas returns as it is
+            return self._frame.to_numpy()[i, j].astype(self.dtype, copy=False)
         values = np.empty(len(i), dtype=self.dtype)
         order = np.argsort(j, kind="stable")
         needed, starts = np.unique(j[order], return_index=True)
-        for k, here in zip(needed.tolist(), np.split(order, starts[1:]), strict=False):
-            values[here] = self._columns.cells(k, i[here], self.dtype)
-        return values
-
-    def _table(self, rows: IndexVector | None, columns: IndexVector, n_rows: int) -> Matrix:
-        values = np.empty((n_rows, len(columns)), dtype=self.dtype)
-        for t, k in enumerate(columns.tolist()):
-            values[:, t] = self._columns.cells(k, rows, self.dtype)
+        for k, here in zip(needed.tolist(), np.split(order, starts[1:]), strict=False):  # one gather for each column
+            values[here] = self._frame.iloc[i[here], k].to_numpy(self.dtype, na_value=np.nan)
         return values
 
 
-class PolarsColumns:
-    """The columns of a polars.DataFrame, which has no names of rows."""
-
-    row_names = None
-
-    def __init__(self, frame: Any) -> None:
-        self._series = frame.get_columns()
-        self.names, self.n_rows = list(frame.columns), int(frame.height)
-
-    def kind(self, k: int) -> np.dtype[Any] | None:
-        kind = self._series[k].dtype
-        if kind.is_decimal() or str(kind) in ("Int128", "UInt128"):
-            return np.dtype(np.float64)
-        number = kind.is_numeric() or str(kind) == "Boolean"
-        return np.dtype("bool" if str(kind) == "Boolean" else str(kind).lower()) if number else None
-
-    def kind_in_words(self, k: int) -> str:
-        return str(self._series[k].dtype)
-
-    def cells(self, k: int, index: IndexVector | None, dtype: np.dtype[Any]) -> NDArray[Any]:
-        polars = import_extra("polars", extra="polars", purpose="reading Polars tables needs Polars")
-        series = self._series[k] if index is None else self._series[k].gather(index)
-        return np.asarray(series.cast(polars.Float32 if dtype == np.float32 else polars.Float64).to_numpy())
+def with_names(frame: Any) -> Any:
+    """A frame whose first column is its index."""
+    return frame.iloc[:, 1:].set_axis(frame.iloc[:, 0].tolist(), axis=0).rename_axis(index=frame.columns[0])
 
 
-class ArrowColumns:
-    """The columns of a pyarrow.Table; what pandas has written as its index become the names of rows."""
-
-    def __init__(self, table: Any) -> None:
-        index = _pandas_index(table.schema.metadata)
-        self._types = import_extra("pyarrow", extra="arrow", purpose=ARROW).types
-        self._columns = [
-            column for name, column in zip(table.column_names, table.columns, strict=True) if name not in index
-        ]
-        self.names, self.n_rows = [name for name in table.column_names if name not in index], int(table.num_rows)
-        levels = [table.column(name).to_pylist() for name in index if name in table.column_names]
-        self.row_names = None if not levels else levels[0] if len(levels) == 1 else list(zip(*levels, strict=True))
-
-    def kind(self, k: int) -> np.dtype[Any] | None:
-        kind = self._columns[k].type
-        if self._types.is_decimal(kind):
-            return np.dtype(np.float64)
-        number = self._types.is_integer(kind) or self._types.is_floating(kind) or self._types.is_boolean(kind)
-        return np.dtype(kind.to_pandas_dtype()) if number else None
-
-    def kind_in_words(self, k: int) -> str:
-        return str(self._columns[k].type)
-
-    def cells(self, k: int, index: IndexVector | None, dtype: np.dtype[Any]) -> NDArray[Any]:
-        column = self._columns[k] if index is None else self._columns[k].take(index)
-        if not self._types.is_floating(column.type):
-            column = column.cast("float64", safe=False)
-        return np.asarray(column.to_numpy()).astype(dtype, copy=False)
+def _is_text(column: Any) -> bool:
+    """Whether a column holds text and nothing else."""
+    if TEXT.match(str(column.dtype)):
+        return True
+    return column.dtype.kind == "O" and len(column) > 0 and all(isinstance(cell, str) for cell in column)
 
 
-ARROW = "reading Parquet files and Arrow tables needs pyarrow"
+def _numpy_kind(kind: Any) -> np.dtype[Any]:
+    """The NumPy type of the numbers in a column; those of pandas and Arrow have one too."""
+    kind = getattr(kind, "subtype" if type(kind).__name__ == "SparseDtype" else "numpy_dtype", kind)
+    return np.dtype(kind) if kind.kind in "biufc" else np.dtype(np.float64)
 
 
-def open_feather(path: Path) -> FrameSource:
-    """The table in an Arrow file, also called Feather, in which a null and NaN are gaps."""
-    feather = import_extra("pyarrow.feather", extra="arrow", purpose=ARROW)
-    source = with_row_names(feather.read_table(path, memory_map=True))
-    source.gaps = True
-    return source
-
-
-def with_row_names(table: Any) -> FrameSource:
-    """A table; the first column, if it is text and there is no other index, holds the names of rows."""
-    types = import_extra("pyarrow", extra="arrow", purpose=ARROW).types
-    has_index = bool(_pandas_index(table.schema.metadata))
-    if has_index or table.num_columns < 2 or not is_text(types, table.schema.types[0]):
-        return FrameSource(ArrowColumns(table))
-    columns = ArrowColumns(table.remove_column(0))
-    columns.row_names = table.column(0).to_pylist()
-    return FrameSource(columns)
-
-
-def is_text(types: Any, kind: Any) -> bool:
-    """Whether a column of an Arrow type holds text."""
-    kind = kind.value_type if types.is_dictionary(kind) else kind
-    return bool(types.is_string(kind) or types.is_large_string(kind))
-
-
-def _pandas_index(metadata: dict[bytes, bytes] | None) -> list[str]:
-    """Names of the columns that hold what was the index of a pandas DataFrame."""
-    written = (metadata or {}).get(b"pandas")
-    index = json.loads(written).get("index_columns", []) if written else []
-    return [name for name in index if isinstance(name, str)]  # a range is not stored as a column
+def refuse_words(kinds: dict[Any, str], *, advice: str = "") -> None:
+    """An error that names the columns of a table that are not numeric, with their types, if there are any."""
+    if not kinds:
+        return
+    names, types = list(map(repr, kinds)), ", ".join(dict.fromkeys(kinds.values()))
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    s, have, are, them = ("", "has", "is", "it") if len(names) == 1 else ("s", "have", "are", "them")
+    raise InvalidArgumentError(
+        f"column{s} {', '.join(names[:MOST_NAMED])}{more} of the table {have} {types}, which {are} not numeric. Drop "
+        f"{them} or convert {them} to numbers{advice}."
+    )

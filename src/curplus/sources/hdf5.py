@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from .._extras import import_extra, is_kind
+from .._spelling import option
 from .._validation import check_two_dimensional
 from ..exceptions import SourceError
 from .anndata import open_anndata
 from .chunked import ChunkedSource
 from .striped import StripedSource
 
-__all__ = ["hdf5_source", "is_hdf5", "only_matrix", "open_hdf5"]
+__all__ = ["check_self_contained", "hdf5_source", "is_hdf5", "only_matrix", "open_hdf5"]
 
 
 def is_hdf5(matrix: Any) -> bool:
@@ -51,9 +52,33 @@ def open_hdf5(path: Path, dataset: str | None = None) -> Any:
     if dataset is None and file.attrs.get("encoding-type") == "anndata":
         file.close()
         return open_anndata(path)
+    named = None if dataset is None else file.get(dataset)
+    if isinstance(named, h5py.Dataset):  # also behind a link, which visititems does not follow
+        return named
     found: dict[str, Any] = {}
     file.visititems(lambda name, item: found.update({name: item}) if isinstance(item, h5py.Dataset) else None)
     return only_matrix(found, path, dataset)
+
+
+def check_self_contained(path: Path) -> None:
+    """An error if an HDF5 file leads to other files: whoever sent it could have us read, and publish, any of ours."""
+    h5py = import_extra("h5py", extra="hdf5", purpose="reading HDF5 files needs h5py")
+
+    def leads_elsewhere(name: str, item: Any) -> str | None:
+        if isinstance(item, h5py.Dataset):
+            return name if item.external or item.is_virtual else None
+        links = ((key, item.get(key, getlink=True)) for key in item)
+        return next((f"{name}/{key}" for key, link in links if isinstance(link, h5py.ExternalLink)), None)
+
+    if not h5py.is_hdf5(path):
+        return  # its reader refuses it
+    with h5py.File(path, mode="r") as file:
+        where = leads_elsewhere("", file["/"]) or file.visititems(leads_elsewhere)
+    if where is not None:
+        raise SourceError(
+            f"{path} has data in other files ({where.lstrip('/')}: external storage, a virtual dataset or an external "
+            f"link), which could be any file of yours. If you trust it, say {option('external', True)}."
+        )
 
 
 def only_matrix(arrays: dict[str, Any], path: Path, dataset: str | None) -> Any:

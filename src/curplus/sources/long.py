@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+import itertools
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy.sparse
 
 from .._sets import NO_INDEX
+from .._spelling import option
 from .._typing import IndexVector, Matrix, Names, Shape, Vector
 from .._validation import check_index, check_names, check_shape
 from ..exceptions import InvalidArgumentError, SourceError
+from .cells import CellTable, open_cells, read_wide
+from .frames import as_frame, is_frame, is_numeric
+from .layout import INTEGER, Note, check_long, looks_long
+from .parquet import arrow_schema, open_arrow, read_arrow
+from .source import Source
 
-__all__ = ["LongBlock", "LongSource", "check_long", "collect", "looks_long"]
+__all__ = ["LongSource", "long_source", "open_arrow_table", "open_text_table"]
 
-#: Names by which the columns of a long table are known.
-LONG_NAMES = (("row", "rows", "i"), ("column", "columns", "col", "j"), ("value", "values", "val", "v"))
-INTEGER = re.compile(r"0|-?[1-9]\d{0,17}")
+BLOCK_ROWS = 2**17
+FIRST_ROWS = 100  # are looked at
+BLANK = ("None", "nan", "<NA>", "NaT")  # how missing keys of libraries look
+IS_LONG = Note("long", True, "the table is long: each line has a row, a column and a value")
 
 
 class LongSource:
@@ -124,81 +133,90 @@ def _with_gaps(lines: Any) -> Matrix:
     return full
 
 
-class LongBlock(NamedTuple):
-    """Some lines of a long table: numbers of keys, -1 for none, the keys themselves, and the values."""
+def open_text_table(path: Path, *, ending: str, long: Any, said: dict[str, Any]) -> Source:
+    """The table in a text file or a workbook, long or wide, as is said or as it looks."""
 
-    rows: IndexVector  # (k,)
-    row_keys: Sequence[Any]
-    columns: IndexVector  # (k,)
-    column_keys: Sequence[Any]
-    values: Vector  # (k,)
+    def read(table: CellTable) -> Source:
+        is_guess = long is None and table.layout.is_long
+        if not is_guess and long in (None, False):
+            return read_wide(table)
+        names = table.column_names if table.layout.names is not None else list(range(table.layout.n_fields))
+        source = _collect(_blocks_of_cells(table, check_long(long or True, names)))
+        notes = tuple(note for note in table.layout.notes if note.name != "index_col")
+        source.notes = (*notes, IS_LONG) if is_guess else notes
+        return source
 
-
-class _Keys:
-    """Keys, numbered in the order in which they came."""
-
-    def __init__(self) -> None:
-        self._number: dict[Any, int] = {}
-        self._parts: list[IndexVector] = []
-
-    def add(self, codes: IndexVector, keys: Sequence[Any]) -> None:
-        """Number some more lines, whose codes are positions in ``keys``; keys that no line has get no number."""
-        used, inverse = np.unique(codes, return_inverse=True)
-        names = (key.strip() if isinstance(key, str) else key for key in (keys[k] for k in used.tolist()))
-        number = np.array([self._number.setdefault(name, len(self._number)) for name in names], dtype=np.int64)
-        self._parts.append(number[inverse])
-
-    def finish(self) -> tuple[IndexVector, Names]:
-        """The number of each line, and the names; whole numbers are put in order."""
-        names, index = list(self._number), np.concatenate([NO_INDEX, *self._parts])
-        if names and all(INTEGER.fullmatch(str(name)) for name in names):
-            numbers, back = np.unique(np.array([int(name) for name in names]), return_inverse=True)
-            return back[index], numbers
-        return index, np.array([str(name) for name in names])
+    opened: Source = open_cells(path, ending, read, **said)
+    return opened
 
 
-def collect(blocks: Iterable[LongBlock]) -> LongSource:
-    """The source that blocks of a long table make."""
-    rows, columns, values = _Keys(), _Keys(), [np.empty(0)]
-    n_lines = 0
-    for block in blocks:
-        for what, codes in (("row", block.rows), ("column", block.columns)):
-            if (codes < 0).any():
-                line = n_lines + int(np.flatnonzero(codes < 0)[0])
-                raise SourceError(f"line {line} of the values (counted from 0) has no {what}. Name it, or leave it out")
-        rows.add(block.rows, block.row_keys)
-        columns.add(block.columns, block.column_keys)
-        values.append(np.asarray(block.values, dtype=np.float64))
-        n_lines += len(block.values)
-    (i, row_names), (j, column_names) = rows.finish(), columns.finish()
-    shape = len(row_names), len(column_names)
-    return LongSource(shape, i, j, np.concatenate(values), row_names=row_names, column_names=column_names)
+def _blocks_of_cells(table: CellTable, places: tuple[int, int, int]) -> Iterator[tuple[Any, Any, Vector]]:
+    for lines, rows in table.blocks():
+        row, column, values = ([cells[k].strip() for cells in rows] for k in places)
+        yield row, column, table.numbers(values, lines, row, places[2:])
 
 
-def looks_long(names: Sequence[str] | None, kinds: Sequence[str], keys: Sequence[Any]) -> bool:
-    """Whether a table of three columns, "text", "number" or "mixed", is a long one: by their names, or by two of text.
+def open_arrow_table(path: Path, *, ending: str, long: Any) -> Source:
+    """The table in a Parquet or Arrow file, long or wide, as is said or as it looks."""
+    schema = arrow_schema(path, ending)
+    is_guess = long is None and _looks_long(path, ending, schema)
+    if not is_guess and long in (None, False):
+        return open_arrow(path, ending)
+    three = [schema.names[k] for k in check_long(long or True, schema.names)]
+    source = long_source(read_arrow(path, ending, three).select(three), range(3))
+    source.notes = (IS_LONG,) if is_guess else ()
+    return source
 
-    A table with names of rows and one more column of words, such as name, sex, height, is none: there, no row occurs
-    twice among the first ``keys``.
-    """
-    if len(kinds) != 3:
-        return False
-    pairs = zip(names, LONG_NAMES, strict=False) if names is not None and len(names) == 3 else ()
-    by_name = [name.strip().lower() in known for name, known in pairs]
-    return (any(by_name) and all(by_name)) or (list(kinds) == ["text", "text", "number"] and len(set(keys)) < len(keys))
+
+def _looks_long(path: Path, ending: str, schema: Any) -> bool:
+    """Whether the table in a Parquet or Arrow file is a long one, by its columns and the first of them."""
+    if len(schema.names) != 3:
+        return looks_long(schema.names, (), ())
+    empty = as_frame(schema.empty_table().replace_schema_metadata(None))
+    kinds = ["number" if is_numeric(empty.iloc[:, k]) else "text" for k in range(3)]
+    return looks_long(
+        schema.names, kinds, read_arrow(path, ending, schema.names[:1]).column(0)[:FIRST_ROWS].to_pylist()
+    )
 
 
-def check_long(long: Any, names: Sequence[Any]) -> tuple[int, int, int]:
-    """Positions of the row, the column and the value among the columns of a table."""
-    if long is True:
-        lower = [str(name).strip().lower() for name in names]
-        found = [next((lower.index(word) for word in known if word in lower), None) for known in LONG_NAMES]
-        long = range(3) if None in found else found
-    wanted = [] if isinstance(long, (str, bytes)) or not isinstance(long, Iterable) else list(long)
-    places = [list(names).index(name) if name in names else name for name in wanted]
-    if len(places) != 3 or not all(isinstance(k, int) and 0 <= k < len(names) for k in places):
+def long_source(table: Any, long: Any) -> LongSource:
+    """The long table in an object of pandas, Polars or Arrow."""
+    if not is_frame(table):
         raise InvalidArgumentError(
-            f"long={long!r} does not name three of the columns {', '.join(map(str, list(names)[:10]))}. Give the names "
-            "of the columns that hold the row, the column and the value: long=('row', 'column', 'value')."
+            f"{option('long', long)} was given, and a {type(table).__name__} is no table with named columns. Give a "
+            "file or a table of pandas, Polars or Arrow."
         )
-    return places[0], places[1], places[2]
+    frame = as_frame(table)
+    row, column, value = (frame.iloc[:, k] for k in check_long(long, list(frame.columns)))
+    if not is_numeric(value):
+        raise SourceError(f"column {value.name!r} of the values has type {value.dtype}, which is not numeric")
+    blocks = (slice(start, start + BLOCK_ROWS) for start in range(0, len(frame), BLOCK_ROWS))
+    return _collect(
+        (row[b].tolist(), column[b].tolist(), value[b].to_numpy(np.float64, na_value=np.nan)) for b in blocks
+    )
+
+
+def _collect(blocks: Iterable[tuple[Sequence[Any], Sequence[Any], Vector]]) -> LongSource:
+    """The source that blocks of rows, columns and values make; names are numbered in the order in which they come."""
+    numbers: list[dict[Any, int]] = [defaultdict(itertools.count().__next__) for _ in range(2)]
+    parts: list[list[Any]] = [[NO_INDEX], [NO_INDEX], [np.empty(0)]]
+    for *keys, values in blocks:
+        for number, part, some in zip(numbers, parts, keys, strict=False):
+            part.append(np.fromiter(map(number.__getitem__, some), np.int64, len(some)))
+        parts[2].append(values)
+    i, j, known = map(np.concatenate, parts)
+    (i, rows), (j, columns) = _named(i, list(numbers[0]), "row"), _named(j, list(numbers[1]), "column")
+    return LongSource((len(rows), len(columns)), i, j, known, row_names=rows, column_names=columns)
+
+
+def _named(index: IndexVector, keys: list[Any], what: str) -> tuple[IndexVector, Names]:
+    """The number of each line, and the names; whole numbers are put in order."""
+    blank = [k for k, key in enumerate(keys) if (not key if isinstance(key, str) else str(key) in BLANK)]
+    if blank:
+        line = int(np.flatnonzero(index == blank[0])[0])
+        raise SourceError(f"line {line} of the values (counted from 0) has no {what}. Name it, or leave the line out")
+    names = list(map(str, keys))
+    if names and all(map(INTEGER.fullmatch, names)):
+        numbers, back = np.unique(np.array(list(map(int, names))), return_inverse=True)
+        return back[index], numbers
+    return index, np.array(names)

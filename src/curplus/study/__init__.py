@@ -1,8 +1,7 @@
 """Buying a matrix in pieces: what to measure next, a safe place for what comes back, and when to stop."""
 
 from .progress import Status
-from .receipt import Receipt
-from .storage import Round
+from .storage import Receipt, Round
 from .study import Study
 from .worklist import Worklist
 

@@ -1,7 +1,8 @@
-"""Answers by name: values of cells and means of rows and columns, with intervals where these can be given."""
+"""Answers by name: readings, lists, values of cells, and means, with intervals where these can be given."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,41 @@ from ..evaluation import estimate_means, predict_interval
 from ..exceptions import InvalidArgumentError
 from ..factorization import Factorization
 from ..observation import Observation
-from .frames import pandas_for_studies
 from .names import Axis
+from .schema import WIDTH
+from .storage import ListInfo, moment_of
+from .worklist import pandas_for_studies
 
-__all__ = ["cells_where", "interval_of_entries", "mean_table", "n_measured_of", "prediction_table"]
+__all__ = [
+    "cells_where",
+    "interval_of_entries",
+    "lists_frame",
+    "mean_table",
+    "n_measured_of",
+    "prediction_table",
+    "records_frame",
+]
 
 MOST_PREDICTED = 50_000_000  # lines of a table
+RECORD = ["record", "cell", "value", "list", "note", "time", "corrects", "asked", "told_at", "who", "source"]
+
+
+def lists_frame(lists: Iterable[ListInfo]) -> Any:
+    """All lists: when and by whom they were asked for, how many cells, how many pending."""
+    columns = [name for name in ListInfo._fields if name != "purpose"]
+    return pandas_for_studies().DataFrame(lists, columns=ListInfo._fields)[columns]
+
+
+def records_frame(records: list[tuple[Any, ...]], rows: Axis, columns: Axis) -> Any:
+    """All readings, by name."""
+    pandas = pandas_for_studies()
+    cells = np.asarray([row[1] for row in records], dtype=np.int64)
+    frame = pandas.DataFrame(records, columns=RECORD)
+    frame["told_at"] = pandas.to_datetime([moment_of(at) for at in frame["told_at"]], utc=True)
+    frame = frame.astype({"list": "Int64", "corrects": "Int64", "asked": bool, "value": float})
+    frame.insert(1, "column", columns.labels(cells % WIDTH))
+    frame.insert(1, "row", rows.labels(cells // WIDTH))
+    return frame.drop(columns="cell")
 
 
 def cells_where(rows: IndexVector, columns: IndexVector) -> tuple[IndexVector, IndexVector]:

@@ -1,4 +1,4 @@
-"""One SQLite file, opened with care: what it may do to us, what we promise of it, and errors in words.
+"""One SQLite file, made and opened with care: what it may do to us, what we promise of it, and errors in words.
 
 Write-ahead logging lets readers and one writer work at the same moment; ``synchronous = FULL`` has every commit on the
 disk before it returns. Both need a local disk: on a network drive the lock files do not work.
@@ -7,17 +7,21 @@ disk before it returns. Both need a local disk: on a network drive the lock file
 from __future__ import annotations
 
 import os
+import secrets
 import sqlite3
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from ..exceptions import CURPlusError, FileFormatError, InvalidArgumentError, StudyError
-from .schema import APPLICATION_ID, STEPS, DamageError, check_schema, run_steps, version_of
+from .._replacing import flush_folder
+from ..exceptions import CURPlusError, DiskFullError, FileFormatError, InvalidArgumentError, StudyError
+from .digest import digest_carried_on
+from .schema import APPLICATION_ID, SCHEMA, VERSION, DamageError, check_schema, insert
 
-__all__ = ["begin", "connect", "errors_in_words", "is_busy", "new_file"]
+__all__ = ["PATIENCE", "Opened", "begin", "connect", "errors_in_words", "is_busy", "make_file", "traces_of"]
 
 PATIENCE = 60.0  # seconds to wait for other writers
 LONGEST_VALUE = 2**26  # bytes; a crafted file cannot make us read a larger one
@@ -30,48 +34,76 @@ SETTINGS = (
 )
 LOWEST_SQLITE = (3, 37)  # strict tables
 MAGIC = b"SQLite format 3\x00"
+ROLLBACK = b"\x01\x01"  # in bytes 18 and 19 of a file that has no log
+
+Traces = tuple[tuple[int, int] | None, ...]
 
 
-def connect(path: Path) -> sqlite3.Connection:
-    """An open study file, checked and brought up to date."""
+class Opened(NamedTuple):
+    """An open study file."""
+
+    connection: sqlite3.Connection
+    copy_of: Traces | None  # what the file looked like when it was copied to memory; None if it was not
+
+
+def connect(path: Path) -> Opened:
+    """An open study file whose tables are those of a study.
+
+    Somebody who may not write gets a copy in memory, unless a writer has left a log beside the file: SQLite needs to
+    write beside a file to share it, and to call the file immutable would be wrong while others may write.
+    """
     _check_is_sqlite(path)
     with errors_in_words(path):
-        writable = os.access(path, os.W_OK)
-        connection = _opened(path, "rw" if writable else "ro")
+        opened = _opened(path)
         try:
-            _check_is_study(connection, path)
-            if version_of(connection) < len(STEPS):
-                _bring_up_to_date(connection, path, writable)
-            check_schema(connection)
+            _check_is_study(opened.connection, path)
+            check_schema(opened.connection)
         except BaseException:
-            connection.close()
+            opened.connection.close()
             raise
-    return connection
+    return opened
 
 
-def new_file(path: Path) -> sqlite3.Connection:
-    """A study file without content."""
-    connection = _opened(path, "rwc")
-    connection.execute("PRAGMA page_size = 4096")
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-    begin(connection, path)
-    run_steps(connection)
-    connection.execute("COMMIT")
-    return connection
+def _opened(path: Path) -> Opened:
+    if os.access(path, os.W_OK):
+        return Opened(_prepared(_connection(path, "rw")), None)
+    for _ in range(100):
+        before = traces_of(path)
+        if before[1] is not None and before[1][0]:
+            return Opened(_prepared(_connection(path, "ro")), None)
+        content = path.read_bytes()
+        if traces_of(path) == before:
+            memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+            memory.deserialize(content[:18] + ROLLBACK + content[20:])
+            memory.execute("PRAGMA query_only = ON")
+            return Opened(_prepared(memory), before)
+        time.sleep(0.01)
+    raise StudyError(f"{path} is read-only, and others write to it all the time. Try again, or work on a copy.")
 
 
-def _opened(path: Path, mode: str) -> sqlite3.Connection:
-    if sqlite3.sqlite_version_info < LOWEST_SQLITE:
-        raise StudyError(
-            f"a study needs SQLite 3.37, and this Python has {sqlite3.sqlite_version}. Use a newer Python."
-        )
-    address = path.absolute().as_uri()
-    log = path.with_name(path.name + "-wal")
-    if mode == "ro" and not (log.exists() and log.stat().st_size) and not os.access(path.parent, os.W_OK):
-        mode += "&immutable=1"  # nobody can write, and there is nothing to catch up with
-    connection = sqlite3.connect(f"{address}?mode={mode}", uri=True, isolation_level=None, check_same_thread=False)
+def traces_of(path: Path) -> Traces:
+    """Size and time of a file and of its log; None where there is none."""
+    found: list[tuple[int, int] | None] = []
+    for name in (path, path.with_name(path.name + "-wal")):
+        try:
+            status = name.stat()
+            found.append((status.st_size, status.st_mtime_ns))
+        except OSError:
+            found.append(None)
+    return tuple(found)
+
+
+def _connection(path: Path, mode: str) -> sqlite3.Connection:
+    address = f"{path.absolute().as_uri()}?mode={mode}"
+    return sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
+
+
+def _prepared(connection: sqlite3.Connection) -> sqlite3.Connection:
     try:
+        if sqlite3.sqlite_version_info < LOWEST_SQLITE:
+            raise StudyError(
+                f"a study needs SQLite 3.37, and this Python has {sqlite3.sqlite_version}. Use a newer Python."
+            )
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_VALUE)
         for setting in SETTINGS:
             connection.execute(f"PRAGMA {setting}")
@@ -110,7 +142,7 @@ def errors_in_words(path: Path) -> Iterator[None]:
         yield
     except DamageError as error:
         raise FileFormatError(f"{path} cannot be used as a study: {error}. Restore it from a copy.") from error
-    except (sqlite3.Error, UnicodeError) as error:
+    except (sqlite3.Error, UnicodeError, OverflowError) as error:
         raise _in_words(path, error) from error
 
 
@@ -120,7 +152,7 @@ def _in_words(path: Path, error: Exception) -> CURPlusError:
     if code == sqlite3.SQLITE_READONLY:
         return StudyError(f"{path} is read-only. {whole}. Make the file and its folder writable, or work on a copy.")
     if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
-        return StudyError(
+        return DiskFullError(
             f"{path} could not be written: the disk is full or failed ({error}). {whole}. Make room first."
         )
     if code == sqlite3.SQLITE_CANTOPEN:
@@ -150,29 +182,74 @@ def _check_is_sqlite(path: Path) -> None:
 def _check_is_study(connection: sqlite3.Connection, path: Path) -> None:
     if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
         raise DamageError("it is an SQLite file of another program")
-    version = version_of(connection)
-    if version > len(STEPS):
+    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    if version > VERSION:
         raise StudyError(
-            f"{path} is a study of version {version}, and this curplus reads up to version {len(STEPS)}. Install a "
-            "curplus that is at least as new as the one that wrote it."
+            f"{path} is a study of version {version}, and this curplus reads version {VERSION}. Install a curplus that "
+            "is at least as new as the one that wrote it."
         )
-    if version < 1:
+    if 0 < version < VERSION:
+        raise StudyError(
+            f"{path} is a study of version {version}, and this curplus reads version {VERSION}. Export it with the "
+            "curplus that wrote it, and tell its records to a new study (history=True: they cost nothing)."
+        )
+    if version != VERSION:
         raise DamageError("it has no tables")
 
 
-def _bring_up_to_date(connection: sqlite3.Connection, path: Path, writable: bool) -> None:
-    """Run the steps that an older file lacks; somebody else may do so at the same moment."""
-    version = version_of(connection)
-    check_schema(connection, STEPS[:version])
-    if not writable:
-        raise StudyError(
-            f"{path} is a study of version {version} and read-only, so it cannot be brought to version {len(STEPS)}. "
-            "Work on a copy that is writable."
-        )
-    begin(connection, path)
+# -- making -------------------------------------------------------------------------------------------------------
+
+
+def make_file(path: Path, tables: Mapping[str, Sequence[tuple[Any, ...]]]) -> None:
+    """Write a new study file with these rows: it appears when it is complete, and never in the place of another."""
+    _check_free(path)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.part")
     try:
-        run_steps(connection)
+        with errors_in_words(path):
+            _write(temporary, tables)
+        _move(temporary, path)
+    finally:
+        for ending in ("", "-wal", "-shm"):
+            temporary.with_name(temporary.name + ending).unlink(missing_ok=True)
+
+
+def _check_free(path: Path) -> None:
+    if not path.parent.is_dir():
+        raise InvalidArgumentError(f"there is no folder {path.parent}. Make it before a study is made in it.")
+    if os.path.lexists(path):
+        raise InvalidArgumentError(f"{path} exists already. Open it with Study.open, or give another path.")
+    for ending in ("-wal", "-shm"):
+        if os.path.lexists(f"{path}{ending}"):
+            raise InvalidArgumentError(
+                f"{path}{ending} is left over from another study, and would be mixed with this one. Give another path."
+            )
+
+
+def _write(path: Path, tables: Mapping[str, Sequence[tuple[Any, ...]]]) -> None:
+    connection = _prepared(_connection(path, "rwc"))
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        begin(connection, path)
+        for statement in SCHEMA:
+            connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {VERSION}")
+        with digest_carried_on(connection):
+            for name, rows in tables.items():
+                insert(connection, name, rows)
         connection.execute("COMMIT")
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    finally:
+        connection.close()
+
+
+def _move(temporary: Path, path: Path) -> None:
+    """Give a complete file its name, unless somebody else was faster."""
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        raise InvalidArgumentError(f"{path} exists already. Open it with Study.open, or give another path.") from None
+    except OSError:  # a file system without links
+        _check_free(path)
+        temporary.rename(path)
+    flush_folder(path.parent)

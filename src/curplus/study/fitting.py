@@ -10,8 +10,8 @@ from ..factorization import Factorization
 from ..methods import approximate
 from ..observation import Observation
 from .ledger import observation_of
-from .progress import round_of
-from .storage import Storage
+from .progress import is_judged, round_of
+from .sqlite import SQLiteStorage
 
 __all__ = ["Fits", "Fitted"]
 
@@ -21,6 +21,7 @@ class Fitted(NamedTuple):
 
     last_tell: int
     last_list: int
+    last_change: int
     n_values: int
     observation: Observation
     approximation: Factorization
@@ -29,15 +30,15 @@ class Fitted(NamedTuple):
 class Fits:
     """Approximations of what a place knows; the last one is kept until more is known."""
 
-    def __init__(self, storage: Storage) -> None:
+    def __init__(self, storage: SQLiteStorage) -> None:
         self._storage = storage
         self._last: Fitted | None = None
 
     def now(self) -> Fitted:
         """The approximation of all that is known."""
-        snapshot, settings = self._storage.snapshot(), self._storage.settings
-        state = snapshot.last_tell, snapshot.last_list
-        if self._last is None or self._last[:2] != state:
+        snapshot = self._storage.snapshot()
+        settings, state = snapshot.settings, (snapshot.last_tell, snapshot.last_list, snapshot.last_change)
+        if self._last is None or self._last[:3] != state:
             observation = observation_of(snapshot, settings, settings.records)
             if not any(observation.counts):
                 raise InvalidArgumentError(
@@ -48,10 +49,9 @@ class Fits:
         return self._last
 
     def judge(self, fitted: Fitted, level: float) -> Certificate:
-        """How good an approximation is; the error is kept, once for each table that was told."""
+        """How good an approximation is; the error is kept, once for each table that was told or promised."""
         certificate = certify(fitted.approximation, fitted.observation, level=level)
-        rounds = self._storage.rounds()
-        if not self._storage.is_read_only and (not rounds or rounds[-1].tell != fitted.last_tell):
+        if not self._storage.is_read_only and not is_judged(self._storage.rounds(), certificate, fitted.last_tell):
             spent = self._storage.summary().spent
             self._storage.add_round(round_of(certificate, fitted.last_tell, fitted.n_values, spent))
         return certificate

@@ -3,12 +3,15 @@
 Rows and columns that were asked for whole, and of which at least half was measured, become sampled rows and columns;
 what could not be measured is a gap. Cells that were drawn uniformly become entries, and so does everything else, but
 only the former are a sample that represents the rest. The result is what :func:`curplus.acquire` would have read.
+
+Cells drawn for a list are handed out in random order. Those that came back are such a sample if they are all, or a
+beginning of that order: of a list that came back sorted, or that left out what is difficult, they are none. What was
+asked for in another way and did not come back had no chance of being drawn since then, and counts as forbidden.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,14 +19,15 @@ from numpy.typing import NDArray
 
 from .._arrays import index_table
 from .._sets import NO_INDEX, different, is_in, union, without
-from .._typing import FloatArray, IndexVector, Matrix
+from .._typing import FloatArray, IndexVector, Matrix, Shape
 from .._validation import UNKNOWN
 from ..exceptions import InconsistentObservationError, InvalidArgumentError
 from ..observation import Observation, SamplingDesign
+from ..observation.forbidden import Region
 from ..observation.noise import Repeats
-from .storage import Line, Settings, Snapshot
+from .storage import CELLS, COLUMNS, DRAWN, ROWS, STEERING, Line, Settings, Snapshot
 
-__all__ = ["COUNTED", "Out", "Places", "check_counted", "observation_of", "places_of"]
+__all__ = ["COUNTED", "Out", "Places", "check_counted", "observation_of", "on_lines", "places_of"]
 
 COUNTED = ("all", "latest", "error")
 ENOUGH_OF_A_LINE = 0.5  # of its cells: with fewer, a row or column counts as single entries
@@ -91,19 +95,20 @@ def observation_of(snapshot: Snapshot, settings: Settings, records: str, out: Ou
     places = places_of(snapshot, settings, records)
     lines = snapshot.lines if len(places.cells) < n * m else tuple(Line(0, i, "given", "") for i in range(n))
     out = Out() if out is None else out
-    lines = (*lines, *out.lines)
+    asked = lines = (*lines, *out.lines)
     waiting = {line[:2] for line in out.lines}
     rows = _measured_lines(lines, 0, np.bincount(places.cells // m, minlength=n), m, waiting)
     columns = _measured_lines(lines, 1, np.bincount(places.cells % m, minlength=m), n, waiting)
-    on_line = _on_lines(places.cells, rows, columns, settings.shape)
-    is_drawn, is_steering = (is_in(places.cells, drawn) for drawn in (snapshot.drawn, snapshot.steering))
-    is_entry = ~on_line | is_drawn | is_steering
-    entries = np.flatnonzero(is_entry)
+    on_line = on_lines(places.cells, (*rows, *columns), settings.shape)
+    entries = np.flatnonzero(~on_line | is_in(places.cells, snapshot.asked.of_role(DRAWN, STEERING)))
     failed = union(places.failed, out.cells)
-    failed = failed[~_on_lines(failed, rows, columns, settings.shape)]
+    failed = failed[~on_lines(failed, (*rows, *columns), settings.shape)]
+    sample = _sample(snapshot, asked, union(places.cells, places.failed), settings.shape)
+    on_missing = on_lines(places.cells, asked, settings.shape) & ~on_line
     sampled_rows = _filled(rows, places, places.cells // m, places.cells % m, (n, m))
     sampled_columns = _filled(columns, places, places.cells % m, places.cells // m, (m, n)).T
-    evidence = (is_drawn & ~is_steering)[entries]
+    evidence = (is_in(places.cells, sample.cells) & ~on_missing)[entries]
+    is_whole = len(rows) + len(columns) == len({line[:2] for line in asked}) and not sample.forbidden.any
     return Observation(
         shape=settings.shape,
         row_index=_index(rows),
@@ -121,7 +126,47 @@ def observation_of(snapshot: Snapshot, settings: Settings, records: str, out: Ou
         unmeasured_j=failed % m,
         noise=UNKNOWN if settings.noise is None and places.repeats.squares > 0 else settings.noise,
         repeats=places.repeats if places.repeats.freedom else None,
-        **_design(rows, columns, evidence),
+        **_design(rows, columns, evidence, is_whole=is_whole),
+        forbidden=sample.forbidden,
+        withheld=sample.withheld,
+    )
+
+
+class _Sample(NamedTuple):
+    """Cells that were drawn at random, and what they are no sample of."""
+
+    cells: IndexVector  # ascending: each of the cells that are not forbidden was as likely to be among them
+    forbidden: Region
+    withheld: str  # why cells that were drawn are not among them
+
+
+def _sample(snapshot: Snapshot, lines: tuple[Line, ...], known: IndexVector, shape: Shape) -> _Sample:
+    """Cells that were drawn and are a uniform sample, where these are ``known``, and these lines were asked for."""
+    asked, promised = snapshot.asked, snapshot.promised
+    told, is_drawn = is_in(asked.cells, known), asked.roles == DRAWN
+    in_turn = np.flatnonzero(is_drawn & asked.is_new & ~is_in(asked.cells, promised))
+    lists, came = asked.lists[in_turn], told[in_turn]
+    out_of_turn = different(lists[1:][came[1:] & ~came[:-1] & (lists[1:] == lists[:-1])])
+    is_drawn &= ~is_in(asked.lists, out_of_turn)
+    is_open = is_drawn & asked.is_new & ~on_lines(asked.cells, lines, shape)
+    pending = without(asked.cells[~told & ~is_open], different(asked.cells[is_open]))
+    drawn_from = is_in(snapshot.forbidden[:, 0], different(asked.lists[is_drawn & told]))
+    kinds, positions = snapshot.forbidden[drawn_from, 1:].T
+    rows, columns, cells = (positions[kinds == kind] for kind in (ROWS, COLUMNS, CELLS))
+    closed = np.divmod(union(cells, pending), shape[1])
+    sample = without(union(asked.cells[is_drawn & told], promised), asked.of_role(STEERING))
+    return _Sample(sample, Region().union(Region(rows, columns, closed), shape), _why(out_of_turn))
+
+
+def _why(lists: IndexVector) -> str:
+    """Why cells of some lists are no evidence."""
+    if not len(lists):
+        return ""
+    named = f"list {lists[0]}" if len(lists) == 1 else f"lists {', '.join(map(str, lists))}"
+    return (
+        f"{named} came back in part, and not from the beginning on, so that what came back may differ from what is out "
+        "and is no evidence until all of it is told (if chance alone chose what came back, tell it with "
+        "design='uniform')"
     )
 
 
@@ -139,11 +184,11 @@ def _index(lines: list[Line]) -> IndexVector:
     return np.asarray([line.position for line in lines], dtype=np.int64)
 
 
-def _on_lines(cells: IndexVector, rows: list[Line], columns: list[Line], shape: tuple[int, int]) -> Mask:
-    n, m = shape
-    on_row, on_column = index_table(_index(rows), n) >= 0, index_table(_index(columns), m) >= 0
-    on_line: Mask = on_row[cells // m] | on_column[cells % m]
-    return on_line
+def on_lines(cells: IndexVector, lines: Iterable[Line], shape: Shape) -> Mask:
+    """Which cells are on some rows and columns."""
+    lines = tuple(lines)
+    rows, columns = (_index([line for line in lines if line.axis == axis]) for axis in (0, 1))
+    return Region(rows, columns).cover(cells // shape[1], cells % shape[1], shape)
 
 
 def _filled(
@@ -165,13 +210,16 @@ def _names(names: tuple[Any, ...] | None) -> Any:
     return None if names is None else np.asarray(names)
 
 
-def _design(rows: list[Line], columns: list[Line], evidence: Mask) -> dict[str, Any]:
-    """How each part was chosen; entries that nobody drew are no evidence, or make all of them given."""
+def _design(rows: list[Line], columns: list[Line], evidence: Mask, *, is_whole: bool) -> dict[str, Any]:
+    """How each part was chosen; entries that nobody drew are no evidence, or make all of them given.
+
+    Rows and columns are a sample only if ``is_whole``: none is missing of those drawn, and nothing was forbidden.
+    """
+    drawn = "uniform" if is_whole else "given"
     column_word, row_word = (
-        "adaptive" if any(line.design != "uniform" for line in lines) else "uniform" for lines in (columns, rows)
+        "adaptive" if any(line.design != "uniform" for line in lines) else drawn if lines else "uniform"
+        for lines in (columns, rows)
     )
-    can_mark = any(field.name == "evidence" for field in fields(Observation))
-    all_drawn = bool(evidence.all())
-    entries = "uniform" if all_drawn or (can_mark and evidence.any()) else "given"
-    marked = {} if all_drawn or not can_mark or not evidence.any() else {"evidence": evidence}
+    entries = "uniform" if evidence.any() or not len(evidence) else "given"
+    marked = {"evidence": evidence} if evidence.any() else {}
     return {"design": SamplingDesign(column_word, row_word, entries), **marked}

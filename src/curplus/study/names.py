@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import difflib
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._typing import IndexVector
 from ..exceptions import InvalidArgumentError
+from .storage import Settings
 
-__all__ = ["Axis", "check_axis", "escaped", "unescaped"]
+__all__ = ["Axis", "axes_of", "check_axis", "escaped", "unescaped"]
 
 LONGEST_NAME = 1000  # characters
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")  # a spreadsheet takes a text that starts like this for a formula
@@ -24,12 +25,12 @@ class Axis(NamedTuple):
     what: str  # "row" or "column"
     size: int
     names: tuple[Any, ...] | None  # None if they are numbers from 0 on
-    positions: dict[str, int]  # of names, as texts; empty if they are numbers
+    positions: dict[str, int]  # of names, as texts, and of former ones; empty if they are numbers
 
     @staticmethod
-    def of(what: str, size: int, names: tuple[Any, ...] | None) -> Axis:
+    def of(what: str, size: int, names: tuple[Any, ...] | None, former: Mapping[str, int] | None = None) -> Axis:
         """The axis of a study."""
-        return Axis(what, size, names, {str(name): k for k, name in enumerate(names or ())})
+        return Axis(what, size, names, {**(former or {}), **{str(name): k for k, name in enumerate(names or ())}})
 
     def labels(self, index: Any) -> list[Any]:
         """Names of some positions."""
@@ -72,6 +73,13 @@ class Axis(NamedTuple):
         return np.asarray(found, dtype=np.int64)
 
 
+def axes_of(settings: Settings) -> tuple[Axis, Axis]:
+    """Rows and columns of a study."""
+    n, m = settings.shape
+    rows, columns = settings.former
+    return Axis.of("row", n, settings.row_names, rows), Axis.of("column", m, settings.column_names, columns)
+
+
 def _text(name: Any) -> str:
     """A name as a text: 12 and 12.0 are the same name."""
     if isinstance(name, (float, np.floating)) and float(name).is_integer():
@@ -112,6 +120,12 @@ def _check_names(given: Iterable[Any], what: str) -> tuple[Any, ...]:
                 f"{what}s {seen[name]} and {k} are both called {name!r}. Give each a name of its own."
             )
         seen[name] = k
+    for name, k in seen.items():
+        if (written := escaped(name)) != name and written in seen:
+            raise InvalidArgumentError(
+                f"{what} {k} is called {name!r}, which tables for spreadsheets write as {written!r}, and that is what "
+                f"{what} {seen[written]} is called. Give one of them another name."
+            )
     return names
 
 

@@ -15,19 +15,19 @@ import numpy as np
 
 from .._arrays import index_table
 from .._sets import NO_INDEX, is_in, union, without
-from .._typing import IndexVector
+from .._typing import IndexVector, Shape
 from ..acquisition import Adaptive, Costs, propose
 from ..acquisition.adaptive import are_untouched
 from ..acquisition.candidates import candidate_columns, candidate_rows
 from ..acquisition.costs import spent
 from ..observation import Observation, SamplePlan
+from ..observation.forbidden import Region
 from ..observation.gaps import still_unmeasured
 from ..observation.plan import distinct_others
-from .cells import cells_of_lines
-from .money import list_price
+from .settings import list_price
 from .storage import Line
 
-__all__ = ["Choice", "Known", "Money", "next_choice"]
+__all__ = ["Choice", "Known", "Money", "cells_of_lines", "next_choice"]
 
 AT_ONCE = Adaptive(rounds=1, steering=0.0)  # a list is one round, and the cells that steer are among those known
 MANY = 0.25  # of the rows or columns
@@ -46,10 +46,12 @@ class Known(NamedTuple):
     """What a list need not ask for, or must not."""
 
     cells: IndexVector  # measured, failed, out or required, ascending
-    drawn: IndexVector  # of these, drawn on earlier lists, ascending
-    forbidden: IndexVector  # cells, ascending
-    forbidden_rows: IndexVector
-    forbidden_columns: IndexVector
+    taken: IndexVector  # of these, drawn on earlier lists, or off the rows and columns that were asked for, ascending
+    forbidden: Region
+
+    def allowed(self, cells: IndexVector, shape: Shape) -> IndexVector:
+        """Those cells that are not forbidden."""
+        return cells[~self.forbidden.cover(cells // shape[1], cells % shape[1], shape)]
 
 
 class Choice(NamedTuple):
@@ -68,7 +70,21 @@ class Choice(NamedTuple):
         return _positions(self.lines, 1)
 
 
-def next_choice(seen: Observation, money: Money, known: Known, seed: int, *, whole: bool = True) -> Choice:
+def cells_of_lines(rows: IndexVector, columns: IndexVector, shape: Shape) -> IndexVector:
+    """All cells of some rows and columns, ascending."""
+    n, m = shape
+    return union(np.add.outer(rows * m, np.arange(m)).ravel(), np.add.outer(np.arange(n) * m, columns).ravel())
+
+
+def next_choice(
+    seen: Observation,
+    money: Money,
+    known: Known,
+    seed: int,
+    *,
+    whole: bool = True,
+    n_lines: tuple[int, int] | None = None,
+) -> Choice:
     """Rows, columns and cells to ask for, for at most the budget; those that are known cost nothing.
 
     Parameters
@@ -83,28 +99,42 @@ def next_choice(seen: Observation, money: Money, known: Known, seed: int, *, who
         The choice follows from it and from what is known.
     whole : bool, default True
         Whether rows and columns may be asked for whole; otherwise all is spent on cells.
+    n_lines : (int, int), optional
+        So many rows and columns, and no cells, whatever the budget.
     """
     rng = np.random.default_rng([seed, *seen.counts, len(known.cells)])
-    choice = _lines(seen, money, known, rng) if whole else Choice(())
+    if n_lines is not None:
+        return _lines(seen, known, rng, _counting(seen, known, n_lines))
+    choice = _lines(seen, known, rng, _spending(seen, money)) if whole else Choice(())
     rows, columns = choice.rows, choice.columns
-    on_lines = without(cells_of_lines(rows, columns, seen.shape), union(known.cells, known.forbidden))
+    on_lines = known.allowed(without(cells_of_lines(rows, columns, seen.shape), known.cells), seen.shape)
     left = money.budget - list_price(rows, columns, on_lines, money.costs, seen.shape)
     count = math.floor(left / float(money.costs.entry) + 1e-9)
     return choice._replace(drawn=_cells(seen.shape, count, known, rows, columns, rng))
 
 
-def _lines(seen: Observation, money: Money, known: Known, rng: np.random.Generator) -> Choice:
-    """Rows and columns, as far as the budget is for them."""
-    seed = int(rng.integers(2**63))
+def _spending(seen: Observation, money: Money) -> dict[str, Any]:
     total = money.budget + spent(seen, money.costs.of(seen.shape)).total
-    how: dict[str, Any] = {
-        "budget": total,
-        "horizon": max(total, money.horizon or 0.0),
-        "costs": money.costs,
-        "forbidden": {"rows": known.forbidden_rows, "columns": known.forbidden_columns},
-        "strategy": AT_ONCE,
-        "rng": seed,
-    }
+    return {"budget": total, "horizon": max(total, money.horizon or 0.0), "costs": money.costs}
+
+
+def _counting(seen: Observation, known: Known, n_lines: tuple[int, int]) -> dict[str, Any]:
+    sides = (
+        (seen.shape[0], seen.row_index, known.forbidden.rows),
+        (seen.shape[1], seen.column_index, known.forbidden.columns),
+    )
+    n_rows, n_columns = (
+        len(index) + min(count, size - len(np.union1d(index, forbidden)))
+        for count, (size, index, forbidden) in zip(n_lines, sides, strict=True)
+    )
+    return {"n_rows": n_rows, "n_columns": n_columns, "n_entries": seen.n_entries + len(seen.unmeasured_i)}
+
+
+def _lines(seen: Observation, known: Known, rng: np.random.Generator, goal: dict[str, Any]) -> Choice:
+    """Rows and columns, until a goal is reached: a budget, as far as it is for them, or a count."""
+    seed = int(rng.integers(2**63))
+    forbidden = {"rows": known.forbidden.rows, "columns": known.forbidden.columns}
+    how: dict[str, Any] = {**goal, "forbidden": forbidden, "strategy": AT_ONCE, "rng": seed}
     choice = Choice(())
     while (plan := propose(seen, **how)) is not None and len(plan.row_index) + len(plan.column_index):
         if plan.design.rows == "adaptive" and not len(choice.steering) and (n_helping := _n_helping(seen)):
@@ -129,7 +159,9 @@ def _n_helping(seen: Observation) -> int:
 
 
 def _named(plan: SamplePlan) -> list[Line]:
-    rows, columns = plan.design.rows, plan.design.columns
+    rows, columns = (
+        "adaptive" if word == "adaptive" else "uniform" for word in (plan.design.rows, plan.design.columns)
+    )
     return [
         *(Line(0, int(i), rows, WHY[rows]) for i in plan.row_index),
         *(Line(1, int(j), columns, WHY[columns]) for j in plan.column_index),
@@ -163,19 +195,26 @@ def _cells(
     columns: IndexVector,
     rng: np.random.Generator,
 ) -> IndexVector:
-    """Cells drawn uniformly until ``count`` of them are neither known nor on the rows and columns of the list."""
+    """Cells drawn uniformly until ``count`` of them are neither known nor on the rows and columns of the list.
+
+    They are drawn from the grid of rows and columns that are not forbidden; none of what is taken is drawn again.
+    """
     n, m = shape
-    excluded = union(known.drawn, known.forbidden)
-    size = n * m - len(excluded)
+    row, column = (np.setdiff1d(np.arange(size), x) for size, x in zip(shape, known.forbidden[:2], strict=True))
+    i, j = known.forbidden.cells
+    closed = known.allowed(known.taken, shape), i * m + j
+    taken = union(*(index_table(row, n)[x // m] * len(column) + index_table(column, m)[x % m] for x in closed))
+    size = len(row) * len(column) - len(taken)
     on_row, on_column = index_table(rows, n) >= 0, index_table(columns, m) >= 0
-    drawn: IndexVector = excluded[:0]
+    drawn, in_grid = known.taken[:0], known.taken[:0]
     new_of_all = max(1 - len(known.cells) / (n * m), 1 / (n * m))
     n_new = 0
     while n_new < count and len(drawn) < size:
         at_once = min(math.ceil((count - n_new) / new_of_all), size - len(drawn))
-        more = rng.permutation(distinct_others(rng, n * m, at_once, union(excluded, drawn)))
-        is_new = ~(on_row[more // m] | on_column[more % m] | is_in(more, known.cells))
+        draws = rng.permutation(distinct_others(rng, len(row) * len(column), at_once, union(taken, in_grid)))
+        i, j = row[draws // len(column)], column[draws % len(column)]
+        is_new = ~(on_row[i] | on_column[j] | is_in(i * m + j, known.cells))
         enough = np.cumsum(is_new) <= count - n_new
         n_new += int(np.count_nonzero(is_new & enough))
-        drawn = union(drawn, more[enough])
+        drawn, in_grid = union(drawn, (i * m + j)[enough]), union(in_grid, draws[enough])
     return drawn

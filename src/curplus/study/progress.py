@@ -12,7 +12,7 @@ from .._typing import FloatArray, Shape
 from ..evaluation import Certificate
 from .storage import Round, Summary
 
-__all__ = ["Status", "expected_error", "round_of", "status_of", "stopping_sentence"]
+__all__ = ["Status", "expected_error", "is_judged", "round_of", "status_of", "stopping_sentence"]
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,8 @@ def stopping_sentence(rounds: tuple[Round, ...], n_next: int) -> str:
         return f"error unknown: {last.reason}"
     known = f"error about {_number(last.relative)} % ({_number(last.low)}-{_number(last.high)} %)"
     if math.isnan(last.low):
-        known = f"error at least {_number(last.relative)} % (no interval: it may be larger)"
+        why = f": {last.reason}" if last.reason else ""
+        known = f"error at least {_number(last.relative)} % (no interval: it may be larger){why}"
     expected = expected_error(rounds, n_next)
     if math.isnan(expected):
         return f"{known}; what more values would bring is unknown: it takes two rounds with intervals"
@@ -103,6 +104,11 @@ def _slope(x: FloatArray, y: FloatArray) -> float:
 def _number(share: float) -> str:
     """A share in percent, with two digits, or all before the point."""
     return f"{100 * share:.2g}" if share < 0.995 else f"{100 * share:.0f}"
+
+
+def is_judged(rounds: tuple[Round, ...], certificate: Certificate, tell: int) -> bool:
+    """Whether the last round has this certificate, of what was known with this table."""
+    return bool(rounds) and (rounds[-1].tell, rounds[-1].reason) == (tell, certificate.reason)
 
 
 def round_of(certificate: Certificate, tell: int, n_values: int, spent: float) -> Round:

@@ -6,46 +6,52 @@ faults are told, each with its line.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._sets import NO_INDEX
 from .._typing import FloatArray, IndexVector
 from ..exceptions import InvalidArgumentError
-from .frames import pandas_for_studies
+from ..sources.cells import CellTable, open_cells
+from ..sources.content import damage_told, ending_of, kind_by_content
+from ..sources.file import ARROWS, TEXTS
+from ..sources.frames import as_frame, has_index, is_frame
+from ..sources.notation import Notation
+from ..sources.parquet import read_arrow
 from .names import Axis
+from .schema import WIDTH
 from .storage import Records
-from .table_files import Piece, pieces_of_file
 
-__all__ = ["Faults", "read_table"]
+__all__ = ["read_table"]
 
 MOST_SHOWN = 5
 LONGEST_NOTE = 10_000  # characters
-EMPTY = ("", "nan", "na", "n/a", "null", "none", "<na>")  # of a value: the measurement failed
+
+
+class Table(NamedTuple):
+    """The cells of a table, column by column."""
+
+    header: Sequence[str]
+    columns: Sequence[Sequence[Any]]  # one for each name; in a wide table, the first has the names of rows
+    lines: Sequence[int]  # as the file counts them
+    notation: Notation = Notation()
 
 
 class Faults:
     """What is wrong with a table, to be told at once."""
 
-    def __init__(self, source: str) -> None:
-        self.source, self.count = source, 0
+    def __init__(self, source: str, lines: Sequence[int]) -> None:
+        self.source, self.lines, self.count = source, lines, 0
         self.sentences: list[str] = []
 
-    def add(self, line: int, sentence: str) -> None:
-        """Note what is wrong with a line."""
-        self.count += 1
-        if len(self.sentences) < MOST_SHOWN:
-            self.sentences.append(f"line {line}: {sentence}")
-
-    def add_where(self, wrong: Any, first_line: int, sentence: Callable[[int], str]) -> None:
-        """Note what is wrong with all lines that a mask names."""
-        where = np.flatnonzero(wrong)
-        for k in where[: MOST_SHOWN - len(self.sentences)].tolist():
-            self.sentences.append(f"line {first_line + k}: {sentence(k)}")
-        self.count += len(where)
+    def add(self, wrong: Sequence[int], sentence: Callable[[int], str], line: int | None = None) -> None:
+        """Note what is wrong with some rows of the table, or with some names in a line of it."""
+        for k in wrong[: MOST_SHOWN - len(self.sentences)]:
+            self.sentences.append(f"line {line or self.lines[k]}: {sentence(k)}")
+        self.count += len(wrong)
 
     def raise_if_any(self) -> None:
         """An error with the first few faults, if there are any."""
@@ -57,172 +63,138 @@ class Faults:
             )
 
 
-class Readings(NamedTuple):
-    """Part of a table, with positions instead of names."""
-
-    i: IndexVector
-    j: IndexVector
-    values: FloatArray
-    notes: list[str | None] | None = None
-    times: list[str | None] | None = None
-    corrects: list[int | None] | None = None
-
-
-def read_table(table: Any, rows: Axis, columns: Axis, pending: Callable[[], IndexVector]) -> tuple[Records, str]:
-    """The readings of a table, and where they are from.
+def read_table(
+    table: Any, rows: Axis, columns: Axis, pending: Callable[[], IndexVector], **how: Any
+) -> tuple[Records, str]:
+    """The readings of a table, and where they are from; ``how`` are options of :func:`curplus.open_source`.
 
     In a wide table an empty place that is ``pending`` is a failed measurement, and any other was not measured.
     """
-    pieces, source = _pieces(table)
-    faults = Faults(source)
-    parts = []
-    for piece in pieces:
-        is_long = _is_long(piece.header, source)
-        parts.append(_long(piece, rows, columns, faults) if is_long else _wide(piece, rows, columns, pending, faults))
+    is_file = isinstance(table, (str, PathLike))
+    source = Path(table).name if is_file else "the table"
+    found = _table_in_file(Path(table), how) if is_file else _table_of_frame(table, columns)
+    faults = Faults(source, found.lines)
+    words = [name.strip().lower() for name in found.header]
+    if {"row", "column"} <= set(words):
+        _check_header(words, source)
+        records = _long(found, dict(zip(words, found.columns, strict=True)), rows, columns, faults)
+    else:
+        records = _wide(found, rows, columns, pending, faults)
     faults.raise_if_any()
-    joined = _joined(parts, columns.size)
-    if not len(joined):
+    if not len(records):
         raise InvalidArgumentError(f"{source} has no readings. Give at least one line with row, column and value.")
-    return joined, source
+    return records, source
 
 
-def _pieces(table: Any) -> tuple[Iterator[Piece], str]:
-    if isinstance(table, (str, Path)):
-        path = Path(table)
-        return pieces_of_file(path), path.name
-    if hasattr(table, "to_pandas"):
-        table = table.to_pandas()
-    pandas = pandas_for_studies()
-    if not isinstance(table, pandas.DataFrame):
+def _table_in_file(path: Path, how: dict[str, Any]) -> Table:
+    ending = kind_by_content(path, ending_of(path))
+    if not path.is_file() or ending not in (*TEXTS, *ARROWS):
+        what = f"{path} is no table" if path.exists() else f"there is no file {path}"
+        raise InvalidArgumentError(f"{what}. Give a file that ends in {', '.join((*TEXTS, *ARROWS))}.")
+    with damage_told(path, ending):
+        if ending in ARROWS:
+            return _table_of_frame(read_arrow(path, ending), None)
+        found: Table = open_cells(path, ending, _table_of_cells, **{"header": True} | how)
+        return found
+
+
+def _table_of_cells(table: CellTable) -> Table:
+    blocks = list(table.blocks())
+    columns = list(zip(*(row for _, rows in blocks for row in rows), strict=True))
+    lines = [line for lines, _ in blocks for line in lines]
+    return Table(table.column_names, columns or [()] * table.layout.n_fields, lines, table.notation)
+
+
+def _table_of_frame(table: Any, known: Axis | None) -> Table:
+    """A table in memory; its index, or else its first column, has the names of rows."""
+    if not is_frame(table):
         raise InvalidArgumentError(f"the table is a {type(table).__name__}. Give a DataFrame or the path of a file.")
-    header = tuple(map(str, table.columns))
-    columns = [table.iloc[:, k] for k in range(len(header))]
-    return iter([Piece(header, columns, 0, table.index)]), "the table"
+    frame = as_frame(table)
+    header = list(map(str, frame.columns))
+    columns = [frame.iloc[:, k].tolist() for k in range(len(header))]
+    if not header or has_index(frame) or (known is not None and known.find(header[0]) >= 0):
+        header, columns = ["", *header], [frame.index.tolist(), *columns]
+    return Table(header, columns, range(len(frame)))
 
 
-def _is_long(header: Sequence[str], source: str) -> bool:
-    words = [name.strip().lower() for name in header]
-    if not {"row", "column"} <= set(words):
-        return False
+def _check_header(words: Sequence[str], source: str) -> None:
     if "value" not in words:
         raise InvalidArgumentError(f"{source} has the columns row and column, but no column called value. Add it.")
-    for word in ("row", "column", "value", "note", "time", "corrects"):
+    for word in ("row", "column", "value", "note", "time", "corrects", "list"):
         if words.count(word) > 1:
             raise InvalidArgumentError(f"{source} has {words.count(word)} columns called {word}. Keep one.")
-    return True
 
 
-def _long(piece: Piece, rows: Axis, columns: Axis, faults: Faults) -> Readings:
-    named = {name.strip().lower(): column for name, column in zip(piece.header, piece.columns, strict=True)}
-    i = _positions(named["row"], rows, piece.first_line, faults)
-    j = _positions(named["column"], columns, piece.first_line, faults)
-    values = _numbers(named["value"], piece.first_line, faults)
-    notes, times = (_texts(named.get(name), name, piece.first_line, faults) for name in ("note", "time"))
-    return Readings(i, j, values, notes, times, _record_numbers(named.get("corrects"), piece.first_line, faults))
+def _long(table: Table, named: dict[str, Any], rows: Axis, columns: Axis, faults: Faults) -> Records:
+    i, j = (_positions(named[axis.what], axis, faults) for axis in (rows, columns))
+    values = _numbers(named["value"], table.notation, faults)
+    notes, times = (_texts(named.get(name), name, table.notation, faults) for name in ("note", "time"))
+    corrects, lists = (
+        _whole_numbers(named.get(name), f"{name} is {{:g}}, not the number of a {of}", table.notation, faults)
+        for name, of in (("corrects", "record"), ("list", "work list"))
+    )
+    return Records(i * WIDTH + j, values, notes, times, corrects, lists)
 
 
-def _wide(piece: Piece, rows: Axis, columns: Axis, pending: Callable[[], IndexVector], faults: Faults) -> Readings:
-    header, index, listed = piece.header, piece.index, piece.columns
-    numbered = index is not None and type(index).__name__ == "RangeIndex"
-    if index is None or (numbered and len(header) > 1 and columns.find(header[0]) < 0):
-        header, index, listed = header[1:], listed[0], listed[1:]
-    unknown = [name for name in header if columns.find(name) < 0]
-    for name in unknown:
-        faults.add(1, f"no column is called {name!r} ({columns.nearest(name)})")
-    i = _positions(index, rows, piece.first_line, faults)
-    if unknown or not header:
-        return Readings(i[:0], i[:0], np.empty(0))
-    j = columns.positions_of(header)
-    values = np.stack([_numbers(column, piece.first_line, faults) for column in listed], axis=1)
-    cells = np.add.outer(i * columns.size, j)
-    keep = ~np.isnan(values)
+def _wide(table: Table, rows: Axis, columns: Axis, pending: Callable[[], IndexVector], faults: Faults) -> Records:
+    names = table.header[1:]
+    i, j = _positions(table.columns[0], rows, faults, once=True), _positions(names, columns, faults, once=True, line=1)
+    listed = [_numbers(column, table.notation, faults) for column in table.columns[1:]]
+    values = np.stack(listed or [np.empty(len(i))], axis=1)[:, : len(j)]
+    keep, cells = ~np.isnan(values), np.add.outer(i * WIDTH, j)
     if not keep.all():
         keep |= np.isin(cells, pending())
-    which_row, which_column = np.nonzero(keep)
-    return Readings(i[which_row], j[which_column], values[keep])
+    return Records(cells[keep], values[keep])
 
 
-def _positions(labels: Any, axis: Axis, first_line: int, faults: Faults) -> IndexVector:
-    """Positions of names; each different name is looked up once."""
-    pandas = pandas_for_studies()
-    codes, different = pandas.factorize(np.asarray(labels) if isinstance(labels, (list, tuple)) else labels)
-    found: IndexVector = np.asarray([axis.find(name) for name in different] + [-1], dtype=np.int64)[codes]
-    listed = labels if isinstance(labels, (list, tuple)) else np.asarray(labels)
-    faults.add_where(
-        found < 0, first_line, lambda k: f"no {axis.what} is called {_shown(listed[k])} ({axis.nearest(listed[k])})"
-    )
-    return found
+def _positions(
+    labels: Sequence[Any], axis: Axis, faults: Faults, *, once: bool = False, line: int | None = None
+) -> IndexVector:
+    """Positions of names, which may have to differ."""
+    found = {name: axis.find(name) for name in dict.fromkeys(labels)}  # each different name is looked up once
+    positions = np.fromiter(map(found.__getitem__, labels), np.int64, len(labels))
+    wrong = np.flatnonzero(positions < 0).tolist()
+    faults.add(wrong, lambda k: f"no {axis.what} is called {_shown(labels[k])} ({axis.nearest(labels[k])})", line)
+    if once:
+        again = np.setdiff1d(np.flatnonzero(positions >= 0), np.unique(positions, return_index=True)[1]).tolist()
+        advice = "Keep one, or tell repeats as a long table"
+        faults.add(again, lambda k: f"a second {axis.what} is called {_shown(labels[k])}. {advice}", line)
+    return positions
 
 
-def _numbers(column: Any, first_line: int, faults: Faults) -> FloatArray:
+def _numbers(column: Any, notation: Notation, faults: Faults) -> FloatArray:
     """Values as numbers; NaN where there is none."""
-    kind = getattr(column, "dtype", None)
-    if getattr(kind, "kind", "O") in "iufb":
-        pandas = pandas_for_studies()
-        values: FloatArray = pandas.Series(column).to_numpy(dtype=np.float64, na_value=np.nan)
-        wrong = np.isinf(values)
-    else:
-        values, wrong = _parsed(list(column))
-    listed = column if isinstance(column, (list, tuple)) else np.asarray(column)
-    faults.add_where(wrong, first_line, lambda k: f"the value is {_shown(listed[k])}, which is not a finite number")
+    cells, wrong = [str(cell).strip() for cell in column], list[int]()
+    try:
+        values = notation.numbers(cells)
+        wrong = np.flatnonzero(np.isinf(values)).tolist()
+    except ValueError:
+        values, wrong = np.full(len(cells), np.nan), notation.wrong(cells)
+    sentence = "the value is {}, which is not a finite number. {}"
+    faults.add(wrong, lambda k: sentence.format(_shown(cells[k]), notation.advice(cells[k])))
     return values
 
 
-def _parsed(column: list[Any]) -> tuple[FloatArray, Any]:
-    """Texts and objects as numbers, and which of them are none; empty ones are NaN."""
-    texts = np.asarray(["" if x is None else str(x) for x in column], dtype=str)
-    texts = np.strings.strip(texts)
-    empty = np.isin(np.strings.lower(texts), EMPTY)
-    texts = np.where(empty, "nan", texts)
-    wrong = np.strings.find(texts, "_") >= 0
-    try:
-        values = np.where(wrong, "nan", texts).astype(np.float64)
-    except ValueError:
-        values = np.asarray([_one_number(text) for text in texts.tolist()])
-    return values, ~empty & (wrong | ~np.isfinite(values))
-
-
-def _one_number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return float("nan")
-
-
-def _texts(column: Any, name: str, first_line: int, faults: Faults) -> list[str | None] | None:
+def _texts(column: Any, name: str, notation: Notation, faults: Faults) -> list[str | None] | None:
     """Notes and times, as they were written; None where all are empty."""
-    if column is None:
-        return None
-    texts = [None if str(x).lower() in EMPTY else str(x) for x in list(column)]
-    if not any(texts):
-        return None
-    wrong = [x is not None and (len(x) > LONGEST_NOTE or "\0" in x) for x in texts]
-    faults.add_where(wrong, first_line, lambda k: f"the {name} is longer than {LONGEST_NOTE} characters or has a NUL")
-    return texts
+    texts = [None if notation.is_gap(str(x)) else str(x) for x in ([] if column is None else column)]
+    wrong = [k for k, x in enumerate(texts) if x is not None and (len(x) > LONGEST_NOTE or "\0" in x)]
+    faults.add(wrong, lambda _: f"the {name} is longer than {LONGEST_NOTE} characters or has a NUL")
+    return texts if any(texts) else None
 
 
-def _record_numbers(column: Any, first_line: int, faults: Faults) -> list[int | None] | None:
+def _whole_numbers(column: Any, sentence: str, notation: Notation, faults: Faults) -> list[int | None] | None:
+    """Numbers of records or of lists; None where there is none."""
     if column is None:
         return None
-    numbers = _numbers(column, first_line, faults)
+    numbers = _numbers(column, notation, faults)
     known = ~np.isnan(numbers)
-    faults.add_where(
-        known & (numbers % 1 != 0), first_line, lambda k: f"corrects is {numbers[k]:g}, not a record number"
-    )
-    listed: list[int | None] = [int(x) if is_known else None for x, is_known in zip(numbers, known, strict=True)]
+    wrong = known & ((numbers != np.floor(numbers)) | (numbers < 1) | (numbers > 2**53))
+    faults.add(np.flatnonzero(wrong).tolist(), lambda k: sentence.format(numbers[k]))
+    listed = [int(x) if is_known else None for x, is_known in zip(numbers, known & ~wrong, strict=True)]
     return listed if known.any() else None
 
 
 def _shown(label: Any) -> str:
     text = repr(label.item() if isinstance(label, np.generic) else label)
     return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-def _joined(parts: list[Readings], m: int) -> Records:
-    empty = Readings(NO_INDEX, NO_INDEX, np.empty(0))
-    i, j, values = (np.concatenate([part[k] for part in parts] or [empty[k]]) for k in range(3))
-    lists: list[Any] = [None, None, None]
-    for k in range(3):
-        if any(part[3 + k] is not None for part in parts):
-            lists[k] = [x for part in parts for x in (part[3 + k] or [None] * len(part.i))]
-    return Records(i * m + j, values, *lists)

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from .._progress import Tell
 from .._typing import IndexVector
 from .._validation import check_count
 from ..exceptions import InvalidArgumentError, SourceError
-from .storage import Records
+from .schema import WIDTH
+from .storage import Origin, Records, user_of
 
 if TYPE_CHECKING:
     from .progress import Status
@@ -50,6 +52,7 @@ class Run:
         wait: float,
         n_rounds: int,
         on_round: Callable[[Status], Any] | None,
+        tell: Tell,
     ) -> None:
         if not callable(function):
             raise InvalidArgumentError(f"function={function!r} cannot be called. Give function(row, column) -> value.")
@@ -62,7 +65,8 @@ class Run:
         self.n_workers = check_count(n_workers, name="n_workers", at_least=1)
         self.n_retries = check_count(n_retries, name="n_retries")
         self.n_rounds = check_count(n_rounds, name="n_rounds", at_least=1)
-        self.wait = float(wait)
+        self.wait, self.tell = float(wait), tell
+        self.n_done = self.n_out = 0  # cells that came back, and those of all lists so far
 
     def go(self) -> Status:
         """List after list."""
@@ -116,6 +120,7 @@ class Run:
 
     def _measure(self, cells: IndexVector) -> None:
         """Call the function for each cell; a value is kept as soon as it is there."""
+        self.n_out += len(cells)
         waiting: list[Outcome] = []  # calls in a row that raised: kept once one did not, or at the end
         with ThreadPoolExecutor(self.n_workers) as pool:
             try:
@@ -143,8 +148,8 @@ class Run:
             yield [future.result() for future in done]
 
     def _call(self, cell: int) -> Outcome:
-        i, j = divmod(cell, self.study._columns.size)
-        row, column = self.study._rows.labels([i])[0], self.study._columns.labels([j])[0]
+        i, j = divmod(cell, WIDTH)
+        row, column = (axis.labels([k])[0] for axis, k in zip(self.study._axes, (i, j), strict=True))
         for attempt in range(self.n_retries + 1):
             if attempt:
                 time.sleep(self.wait * 2 ** (attempt - 1))
@@ -162,5 +167,7 @@ class Run:
             return
         cells, values, notes = zip(*outcomes, strict=True)
         listed = list(notes) if any(notes) else None
-        records = Records(np.asarray(cells, dtype=np.int64), np.asarray(values, dtype=float), listed, None, None)
-        self.study._keep(records, "run", "", None, only_pending=True)
+        records = Records(np.asarray(cells, dtype=np.int64), np.asarray(values, dtype=float), listed)
+        self.study._keep(records, Origin("run", user_of(None)), only_pending=True)
+        self.n_done += len(outcomes)
+        self.tell(self.n_done, self.n_out)

@@ -1,31 +1,48 @@
-"""What is said when a study is created, checked; what a file says is checked again when it is opened."""
+"""The settings of a study: as a user gives them, as later changes make them, and as they stand in its file."""
 
 from __future__ import annotations
 
-from typing import Any
+import json
+import sqlite3
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from .._typing import IndexVector, Shape
 from .._validation import check_count, check_one_noise
+from ..acquisition import Costs
 from ..exceptions import FileFormatError, InvalidArgumentError
 from ..observation.plan import amount_of
 from .ledger import check_counted
-from .money import check_costs
-from .names import check_axis
+from .names import axes_of, check_axis
+from .schema import WIDTH, DamageError
 from .storage import Settings
 
-__all__ = ["check_settings", "check_stored_settings"]
+__all__ = [
+    "as_costs",
+    "change_at",
+    "change_rows",
+    "check_settings",
+    "check_stored_settings",
+    "grown",
+    "list_price",
+    "renamed",
+    "retired",
+    "settings_of",
+]
 
-LONGEST_SIDE = 2**31
+PARTS = ("row", "column", "entry")
+WHAT = ("row", "column")
 
 
 def check_settings(
     *, rows: Any, columns: Any, budget: Any, costs: Any, noise: Any, rank: Any, records: Any
 ) -> Settings:
-    """The settings of a study, from what a user says."""
+    """The settings of a new study."""
     row_axis, column_axis = check_axis(rows, "row"), check_axis(columns, "column")
-    n, m = shape = (row_axis.size, column_axis.size)
-    if max(shape) > LONGEST_SIDE:
-        raise InvalidArgumentError(f"a matrix of shape {shape} is too large: a side may have {LONGEST_SIDE:,} places.")
-    prices = check_costs(costs, shape)
+    n, m = shape = _checked_shape((row_axis.size, column_axis.size))
+    prices = _check_costs(costs, shape)
     return Settings(
         shape=(n, m),
         row_names=row_axis.names,
@@ -38,6 +55,12 @@ def check_settings(
     )
 
 
+def _checked_shape(shape: Shape) -> Shape:
+    if max(shape) > WIDTH:
+        raise InvalidArgumentError(f"a matrix of shape {shape} is too large: a side may have {WIDTH:,} places.")
+    return shape
+
+
 def check_stored_settings(settings: Settings, path: Any) -> None:
     """An error if a file has settings that nobody could have given."""
     (n, m), rest = settings.shape, settings._asdict()
@@ -47,3 +70,186 @@ def check_stored_settings(settings: Settings, path: Any) -> None:
         check_settings(rows=rows, columns=columns, **given)
     except (InvalidArgumentError, TypeError, ValueError) as error:
         raise FileFormatError(f"{path} cannot be used as a study: {error} Restore it from a copy.") from error
+
+
+# -- changes ------------------------------------------------------------------------------------------------------
+
+
+def grown(settings: Settings, axis: int, given: Any, price: Any) -> Settings:
+    """With more rows (axis 0) or columns: names, or how many where they are numbered."""
+    what, size = WHAT[axis], settings.shape[axis]
+    names = (settings.row_names, settings.column_names)[axis]
+    if names is None:
+        size, names_after = size + check_count(given, name=f"{what}s", at_least=1), None
+    else:
+        if isinstance(given, (int, np.integer)):
+            raise InvalidArgumentError(
+                f"{what}s={given!r} is a number, and the {what}s have names. Give a list of names."
+            )
+        listed = [given] if isinstance(given, str) else list(given)
+        names_after = check_axis([*names, *listed], what).names
+        size = len(names_after or ())
+    shape = _checked_shape((size, settings.shape[1]) if axis == 0 else (settings.shape[0], size))
+    costs = _grown_costs(settings, axis, size, price)
+    return _with_names(settings, axis, names_after)._replace(shape=shape, costs=costs)
+
+
+def _with_names(settings: Settings, axis: int, names: tuple[Any, ...] | None) -> Settings:
+    return settings._replace(row_names=names) if axis == 0 else settings._replace(column_names=names)
+
+
+def _grown_costs(settings: Settings, axis: int, size: int, price: Any) -> Mapping[str, Any] | None:
+    """Prices with those of new rows or columns, where each has one of its own."""
+    what, costs, n_new = WHAT[axis], dict(settings.costs or {}), size - settings.shape[axis]
+    if not isinstance(costs.get(what), list):
+        if price is not None:
+            raise InvalidArgumentError(
+                f"price={price!r} was given, but the {what}s of this study have no price of their own."
+            )
+        return settings.costs
+    if price is None or np.ndim(price) > 1 or np.size(price) not in (1, n_new):
+        raise InvalidArgumentError(
+            f"each {what} has a price of its own, and there are {n_new} more. Give price=, one or {n_new}."
+        )
+    costs[what] = [*costs[what], *np.broadcast_to(np.asarray(price, dtype=float).ravel(), n_new).tolist()]
+    shape = (size, settings.shape[1]) if axis == 0 else (settings.shape[0], size)
+    return _check_costs(costs, shape)
+
+
+def renamed(settings: Settings, axis: int, old: Any, new: Any) -> Settings:
+    """With another name of a row (axis 0) or column."""
+    what, names = WHAT[axis], (settings.row_names, settings.column_names)[axis]
+    if names is None:
+        raise InvalidArgumentError(f"the {what}s of this study are numbers, so none can be renamed.")
+    position = int(axes_of(settings)[axis].positions_of([old])[0])
+    after = check_axis([*names[:position], new, *names[position + 1 :]], what).names
+    return _with_names(settings, axis, after)
+
+
+def retired(settings: Settings, axis: int, names: Any) -> Settings:
+    """With rows (axis 0) or columns that are not asked for any more."""
+    positions = axes_of(settings)[axis].positions_of(names).tolist()
+    if axis == 0:
+        return settings._replace(retired_rows=settings.retired_rows.union(positions))
+    return settings._replace(retired_columns=settings.retired_columns.union(positions))
+
+
+# -- prices -------------------------------------------------------------------------------------------------------
+
+
+def _check_costs(costs: Any, shape: Shape) -> dict[str, Any] | None:
+    """Costs as plain numbers and lists: a mapping, or an object with row, column and entry."""
+    if costs is None:
+        return None
+    given: dict[str, Any] = (
+        dict(costs) if isinstance(costs, Mapping) else {name: getattr(costs, name, None) for name in PARTS}
+    )
+    if unknown := set(given) - set(PARTS):
+        raise InvalidArgumentError(f"costs has {sorted(unknown)}, and it may have row, column and entry.")
+    given = {name: price for name, price in given.items() if price is not None}
+    if "entry" in given and np.ndim(given["entry"]):
+        raise InvalidArgumentError("costs has a price for each entry, and in a study all cost the same. Give one.")
+    as_costs(given).of(shape)
+    return {name: np.asarray(given[name], dtype=float).tolist() for name in PARTS if name in given} or None
+
+
+def as_costs(stored: Mapping[str, Any] | None) -> Costs:
+    """The prices that a file has; without any, a cell costs 1."""
+    return Costs(**dict(stored or {}))
+
+
+def list_price(rows: IndexVector, columns: IndexVector, cells: IndexVector, costs: Costs, shape: Shape) -> float:
+    """Price of a list: of whole rows and columns that have a price of their own, and of its other cells."""
+    prices, m = costs.of(shape), shape[1]
+    total = 0.0
+    if costs.row is not None:
+        total += float(np.sum(prices.rows[rows]))
+        cells = cells[~np.isin(cells // m, rows)]
+    if costs.column is not None:
+        total += float(np.sum(prices.columns[columns]))
+        cells = cells[~np.isin(cells % m, columns)]
+    return total + len(cells) * float(prices.entry)
+
+
+# -- in the file --------------------------------------------------------------------------------------------------
+
+
+def change_rows(
+    before: Settings | None, after: Settings, number: int, now: int, who: str
+) -> dict[str, list[tuple[Any, ...]]]:
+    """The rows of a change: the settings after it, and the names that are new or other."""
+    stored = {name: getattr(after, name) for name in ("budget", "costs", "noise", "rank", "records")}
+    stored["names"] = [_kind(names) for names in (after.row_names, after.column_names)]
+    old, new = ([] if before is None else _names_and_states(before)), _names_and_states(after)
+    known = set(old)
+    names = [(None, number, *item) for item in new if item not in known]
+    return {"changes": [(number, now, who, *after.shape, json.dumps(stored))], "names": names}
+
+
+def _names_and_states(settings: Settings) -> list[tuple[int, int, str | None, bool]]:
+    """Axis, position, name, and whether it is retired, of all that have a name or are retired."""
+    sides = ((settings.row_names, settings.retired_rows), (settings.column_names, settings.retired_columns))
+    return [
+        (axis, k, None if names is None else str(names[k]), k in retired)
+        for axis, (names, retired) in enumerate(sides)
+        for k in (sorted(retired) if names is None else range(len(names)))
+    ]
+
+
+def _kind(names: tuple[Any, ...] | None) -> str:
+    return "numbers" if names is None else "int" if all(isinstance(name, int) for name in names) else "str"
+
+
+def change_at(db: sqlite3.Connection, moment: int) -> int:
+    """The last change up to a moment; before the first one, that."""
+    return int(db.execute("SELECT ifnull(max(id), 1) FROM changes WHERE changed_at <= ?", (moment,)).fetchone()[0])
+
+
+def settings_of(db: sqlite3.Connection, change: int) -> Settings:
+    """The settings after a change."""
+    row = db.execute("SELECT n, m, settings FROM changes WHERE id = ?", (change,)).fetchone()
+    if row is None:
+        raise DamageError("it does not say of which matrix")
+    n, m, text = row
+    try:
+        rest = dict(json.loads(text))
+        kinds = rest.pop("names")
+        rows, columns = (
+            _names(db, change, axis, size, kind) for axis, size, kind in zip((0, 1), (n, m), kinds, strict=True)
+        )
+        former = (rows.former, columns.former)
+        return Settings(
+            (n, m),
+            rows.names,
+            columns.names,
+            **rest,
+            retired_rows=rows.retired,
+            retired_columns=columns.retired,
+            former=former,
+        )
+    except (ValueError, TypeError, KeyError) as error:
+        raise DamageError(f"its settings make no sense ({error})") from error
+
+
+class _Names(NamedTuple):
+    """Names of an axis, as they were kept."""
+
+    names: tuple[Any, ...] | None
+    retired: frozenset[int]
+    former: dict[str, int]
+
+
+def _names(db: sqlite3.Connection, change: int, axis: int, size: int, kind: str) -> _Names:
+    rows = "SELECT position, name, retired FROM names WHERE axis = ? AND change <= ? ORDER BY id"
+    found: dict[int, tuple[Any, int]] = {}
+    former: dict[str, int] = {}
+    for position, name, is_retired in db.execute(rows, (axis, change)):
+        if position in found and name is not None:
+            former[found[position][0]] = position
+        found[position] = name, is_retired
+    retired = frozenset(position for position, (_, is_retired) in found.items() if is_retired)
+    if kind == "numbers":
+        return _Names(None, retired, former)
+    if sorted(found) != list(range(size)):
+        raise DamageError(f"it has {len(found)} names for {size} {WHAT[axis]}s")
+    return _Names(tuple((int if kind == "int" else str)(found[k][0]) for k in range(size)), retired, former)

@@ -1,8 +1,8 @@
-"""A study in one SQLite file: with ``sql_read`` and ``sql_write``, the only modules that speak SQL.
+"""A study in one SQLite file: what is written and read, in SQL.
 
 Every verb is one transaction that starts with the right to write (``BEGIN IMMEDIATE``), so that nobody can come in
 between, and ends with everything on the disk. Each gets a moment of its own, later than all before it, whatever the
-clocks of its authors say: so "as of this moment" has one meaning.
+clocks of its authors show: so "as of this moment" has one meaning. Lists expire by the clock of whoever looks.
 """
 
 from __future__ import annotations
@@ -12,34 +12,33 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
-
 from .._typing import FloatArray, IndexVector
-from .connection import PATIENCE, begin, connect, errors_in_words, is_busy
-from .schema import TABLES
-from .sql_read import (
-    IS_OUT,
-    LIST,
-    integers,
-    last_id,
-    lines_of,
-    list_info,
-    microseconds,
-    now_in_microseconds,
-    number_or_nan,
-    one_list,
-    settings_of,
-    snapshot_of,
-    summary_of,
+from . import sql
+from .connection import PATIENCE, Opened, begin, connect, errors_in_words, is_busy, traces_of
+from .digest import check_digest, digest_carried_on
+from .schema import TABLES, WIDTH, insert, last_id
+from .settings import change_at, change_rows, settings_of
+from .storage import (
+    CANCELLED,
+    PENDING,
+    Draft,
+    Line,
+    ListInfo,
+    Origin,
+    Receipt,
+    Records,
+    Round,
+    Settings,
+    Snapshot,
+    Summary,
+    moment_of,
 )
-from .sql_write import answer, expire, fill_incoming, keep_list, keep_records, those_pending, tick
-from .storage import CANCELLED, PENDING, Draft, Line, ListInfo, Records, Round, Snapshot, Summary, Told, moment_of
 
 __all__ = ["SQLiteStorage"]
 
@@ -52,16 +51,17 @@ class SQLiteStorage:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self._lock = threading.RLock()
-        self._connection: sqlite3.Connection | None = None
+        self._opened: Opened | None = None
         self._owner = 0
-        self.settings = self._read(settings_of)
+        self._settings: tuple[int, Settings] | None = None
+        self._read(check_digest)
         self.is_read_only = not os.access(self.path, os.W_OK)
 
     def close(self) -> None:
         with self._lock:
-            if self._connection is not None and self._owner == os.getpid():
-                self._connection.close()
-            self._connection = None
+            if self._opened is not None and self._owner == os.getpid():
+                self._opened.connection.close()
+            self._opened = None
 
     def __del__(self) -> None:
         with suppress(Exception):
@@ -70,132 +70,164 @@ class SQLiteStorage:
     # -- what happens ---------------------------------------------------------------------------------------------
 
     def add_list(self, draft: Draft) -> ListInfo | None:
+        """Keep a list; None if other lists or settings were kept since it was drafted."""
         with self._write() as (db, now):
-            expire(db, now)
-            if last_id(db, "lists") != draft.after_list:
+            sql.expire(db)
+            if (last_id(db, "lists"), last_id(db, "changes")) != (draft.after_list, draft.after_change):
                 return None
-            return keep_list(db, now, draft)
+            settings = self._settings_now(db)
+            sql.check_left(settings.budget, sql.summary_of(db), max(draft.budget, draft.price))
+            return sql.keep_list(db, now, draft, settings.shape[1])
 
     def add_records(
-        self, records: Records, *, source: str, digest: str, who: str, price: float, only_pending: bool
-    ) -> Told:
+        self,
+        records: Records,
+        origin: Origin,
+        price: float,
+        *,
+        check: Callable[[Records, FloatArray], None] | None = None,
+        only_pending: bool = False,
+    ) -> Receipt:
+        """Keep readings, but no line of a work list that is known already.
+
+        A cell that is pending costs its share of its list, any other costs ``price``, and history nothing. ``check``
+        may refuse what is new, beside the last readings that are known. With ``only_pending`` a cell that is not
+        pending any more is left out.
+        """
         with self._write() as (db, now):
-            earlier = db.execute(
-                "SELECT id, told_at, n_values, n_failed, n_unasked FROM tells WHERE digest = ? AND digest <> ''",
-                (digest,),
-            ).fetchone()
-            if earlier is not None:
-                return Told._make((earlier[0], moment_of(earlier[1]), *earlier[2:], False))
-            expire(db, now)
+            sql.expire(db)
+            n_lines, promised = len(records), []
             is_out = bool(db.execute("SELECT 1 FROM lists WHERE n_pending > 0 LIMIT 1").fetchone())
-            if is_out or only_pending:
-                fill_incoming(db, records.cells)
-                if only_pending:
-                    records = those_pending(db, records)
-            if not len(records) and only_pending:
-                return Told(last_id(db, "tells"), moment_of(now), 0, 0, 0, is_new=False)
-            answered = answer(db) if is_out else {}
-            return keep_records(db, now, records, (source, digest, who), price, answered)
+            if is_out or only_pending or records.lists or records.corrects:
+                records, known = sql.fresh(db, records, only_pending=only_pending)
+                promised = known if origin.design else []
+            if check is not None:
+                check(records, sql.recent_values(db))
+            if not len(records) and not promised:
+                return Receipt(last_id(db, "tells"), moment_of(now), 0, 0, 0, n_lines, origin.source)
+            told = sql.keep_records(db, now, records, origin, price, sql.answer(db) if is_out else {})
+            number, n_values, n_failed, n_unasked = told
+            insert(db, "promises", ((None, number, record) for record in promised))
+            n_again = n_lines - len(records)
+            return Receipt(number, moment_of(now), n_values, n_failed, n_unasked, n_again, origin.source)
 
     def cancel(self, list_id: int, cells: IndexVector | None) -> int:
-        with self._write() as (db, now):
-            expire(db, now)
-            one_list(db, list_id)
+        """Take pending cells of a list back; their number."""
+        with self._write() as (db, _):
+            sql.expire(db)
+            sql.one_list(db, list_id)
             change = f"UPDATE asked SET state = {CANCELLED} WHERE state = {PENDING} AND list = ?"
             if cells is None:
                 cancelled = db.execute(change, (list_id,)).rowcount
             else:
                 some = ((list_id, cell) for cell in cells.tolist())
                 cancelled = db.executemany(f"{change} AND cell = ?", some).rowcount
-            db.execute("UPDATE lists SET n_pending = n_pending - ? WHERE id = ?", (cancelled, list_id))
+            sql.count_pending(db)
             return int(cancelled)
 
-    def add_round(self, judged: Round) -> None:
+    def change(self, edit: Callable[[Settings], Settings], who: str) -> None:
+        """Change the settings; what is pending of a row or column that is retired is taken back."""
         with self._write() as (db, now):
-            numbers = (None if math.isnan(x) else x for x in judged[4:8])
-            db.execute(
-                "INSERT INTO rounds (judged_at, tell, n_values, spent, error, relative, low, high, reason) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (now, judged.tell, judged.n_values, judged.spent, *numbers, judged.reason),
-            )
+            sql.expire(db)
+            before, number = self._settings_now(db), last_id(db, "changes") + 1
+            for table, rows in change_rows(before, edit(before), number, now, who).items():
+                insert(db, table, rows)
+            of_axis = f"(axis = 0 AND position = cell / {WIDTH} OR axis = 1 AND position = cell % {WIDTH})"
+            retired = f"EXISTS (SELECT 1 FROM names WHERE change = {number} AND retired AND {of_axis})"
+            db.execute(f"UPDATE asked SET state = {CANCELLED} WHERE state = {PENDING} AND {retired}")
+            sql.count_pending(db)
+
+    def add_round(self, judged: Round) -> None:
+        """Keep an error."""
+        with self._write() as (db, now):
+            insert(db, "rounds", [(None, now, *judged[1:])])  # SQLite keeps nan as NULL
 
     # -- what is known --------------------------------------------------------------------------------------------
 
+    @property
+    def settings(self) -> Settings:
+        """What was given when the study was created, and changed since, by whomever."""
+        return self._read(self._settings_now)
+
     def summary(self) -> Summary:
-        return self._read(summary_of)
+        return self._read(sql.summary_of)
 
     def rounds(self) -> tuple[Round, ...]:
-        columns = "judged_at, tell, n_values, spent, error, relative, low, high, reason"
-        rows = self._read(lambda db: db.execute(f"SELECT {columns} FROM rounds ORDER BY id").fetchall())
+        rows = self._read(lambda db: db.execute("SELECT * FROM rounds ORDER BY id").fetchall())
         return tuple(
-            Round._make((moment_of(at), tell, n_values, spent, *map(number_or_nan, numbers), reason))
-            for at, tell, n_values, spent, *numbers, reason in rows
+            Round._make((moment_of(at), *(math.nan if x is None else x for x in rest))) for _, at, *rest in rows
         )
 
     def lists(self) -> tuple[ListInfo, ...]:
-        return tuple(map(list_info, self._read(lambda db: db.execute(f"{LIST} ORDER BY id").fetchall())))
+        return tuple(map(sql.list_info, self._read(lambda db: db.execute(f"{sql.LIST} ORDER BY id").fetchall())))
 
     def list_parts(self, list_id: int) -> tuple[ListInfo, tuple[Line, ...], IndexVector]:
+        """A list, its rows and columns, and its cells that are still pending, as they were handed out."""
+
         def parts(db: sqlite3.Connection) -> tuple[ListInfo, tuple[Line, ...], IndexVector]:
-            info = one_list(db, list_id)
-            late = info.expires is not None and info.expires <= moment_of(now_in_microseconds())
-            pending = "SELECT cell FROM asked WHERE list = ? AND state = ? ORDER BY cell"
-            cells = integers(db.execute(pending, (list_id, -1 if late else PENDING)))
-            return info, lines_of(db, "list = ?", (list_id,)), cells
+            info = sql.one_list(db, list_id)
+            late = info.expires is not None and info.expires <= moment_of(sql.wall_clock())
+            pending = "SELECT cell FROM asked WHERE list = ? AND state = ? ORDER BY place"
+            cells = sql.integers(db.execute(pending, (list_id, -1 if late else PENDING)))
+            return info, sql.lines_of(db, "list = ?", (list_id,)), cells
 
         return self._read(parts)
 
-    def pending(self) -> tuple[IndexVector, tuple[Line, ...]]:
-        out = f"list IN (SELECT id FROM lists WHERE {IS_OUT})"
-
-        def parts(db: sqlite3.Connection) -> tuple[IndexVector, tuple[Line, ...]]:
-            now = now_in_microseconds()
-            cells = db.execute(f"SELECT cell FROM asked WHERE {out} AND state = {PENDING} ORDER BY cell", (now,))
-            return integers(cells), lines_of(db, out, (now,))
-
-        return self._read(parts)
+    def pending(self) -> IndexVector:
+        """Cells that are out, as they are kept, ascending."""
+        return self._read(sql.pending_cells)
 
     def snapshot(self, moment: datetime | None = None) -> Snapshot:
-        return self._read(lambda db: snapshot_of(db, self.settings, microseconds(moment)))
+        """All that an observation is made of, as of a moment."""
+        at = None if moment is None else int(moment.timestamp()) * 1_000_000 + moment.microsecond
 
-    def recent_values(self, count: int) -> FloatArray:
-        recent = "SELECT value FROM (SELECT value FROM records ORDER BY id DESC LIMIT ?) WHERE value IS NOT NULL"
-        return self._read(lambda db: np.fromiter((row[0] for row in db.execute(recent, (count,))), np.float64))
+        def look(db: sqlite3.Connection) -> Snapshot:
+            if at is None:
+                return sql.snapshot_of(db, last_id(db, "changes"), self._settings_now(db), None)
+            change = change_at(db, at)
+            return sql.snapshot_of(db, change, settings_of(db, change), at)
 
-    def record_rows(self) -> Iterator[tuple[Any, ...]]:
+        return self._read(look)
+
+    def record_rows(self) -> list[tuple[Any, ...]]:
+        """Each reading with its number, cell, value, list, note, times, corrected record, who and source."""
         every = (
-            "SELECT records.id, cell, value, note, measured_at, corrects, asked, told_at, told_by, source "
+            "SELECT records.id, cell, value, list, note, measured_at, corrects, asked, told_at, told_by, source "
             "FROM records JOIN tells ON tells.id = records.tell ORDER BY records.id"
         )
-        yield from self._read(lambda db: db.execute(every).fetchall())
+        return self._read(lambda db: db.execute(every).fetchall())
 
-    def find_records(self, numbers: Iterable[int]) -> dict[int, tuple[int, bool]]:
-        corrected = "EXISTS (SELECT 1 FROM records AS later WHERE later.corrects = records.id)"
-        query = f"SELECT id, cell, {corrected} FROM records WHERE id = ?"
+    def dump(self, write: Callable[[Settings, str, tuple[str, ...], Iterator[tuple[Any, ...]]], None]) -> Settings:
+        """Call ``write`` with the settings and the name, columns and rows of every table, all as of one moment."""
 
-        def look_up(db: sqlite3.Connection) -> dict[int, tuple[int, bool]]:
-            rows = (db.execute(query, (number,)).fetchone() for number in set(numbers))
-            return {row[0]: (row[1], bool(row[2])) for row in rows if row}
+        def tables(db: sqlite3.Connection) -> Settings:
+            settings = self._settings_now(db)
+            for name in TABLES:
+                rows = db.execute(f"SELECT * FROM {name} ORDER BY 1, 2")
+                write(settings, name, tuple(column for column, *_ in rows.description), rows)
+            return settings
 
-        return self._read(look_up)
-
-    def dump(self, write: Callable[[str, tuple[str, ...], Iterator[tuple[Any, ...]]], None]) -> None:
-        def tables(db: sqlite3.Connection) -> None:
-            for name, columns in TABLES.items():
-                write(name, columns, iter(db.execute(f"SELECT {', '.join(columns)} FROM {name} ORDER BY 1, 2")))
-
-        self._read(tables)
+        return self._read(tables)
 
     def check(self) -> str:
-        """What SQLite says of the file as a whole: ``"ok"`` if all is well."""
+        """What SQLite finds in the file as a whole: ``"ok"`` if all is well."""
         return str(self._read(lambda db: db.execute("PRAGMA integrity_check").fetchone()[0]))
 
     # -- transactions ---------------------------------------------------------------------------------------------
 
     def _open(self) -> sqlite3.Connection:
-        if self._connection is None or self._owner != os.getpid():
-            self._connection, self._owner = connect(self.path), os.getpid()
-        return self._connection
+        if self._opened is not None and self._owner == os.getpid():
+            if self._opened.copy_of in (None, traces_of(self.path)):
+                return self._opened.connection
+            self._opened.connection.close()
+        self._opened, self._owner = connect(self.path), os.getpid()
+        return self._opened.connection
+
+    def _settings_now(self, db: sqlite3.Connection) -> Settings:
+        last = last_id(db, "changes")
+        if self._settings is None or self._settings[0] != last:
+            self._settings = last, settings_of(db, last)
+        return self._settings[1]
 
     @contextmanager
     def _write(self) -> Iterator[tuple[sqlite3.Connection, int]]:
@@ -204,7 +236,8 @@ class SQLiteStorage:
             db = self._open()
             begin(db, self.path)
             try:
-                yield db, tick(db)
+                with digest_carried_on(db):
+                    yield db, sql.tick(db)
                 db.execute("COMMIT")
             except BaseException:
                 if db.in_transaction:

@@ -1,45 +1,58 @@
-"""Where a study keeps what it knows: the few things that a place must be able to do.
+"""What a study keeps, as values: settings, work lists, readings, errors by round.
 
-A place has verbs for whole events (a list is asked for, a table is told, a list is cancelled, an error is judged), each
-of which happens as a whole or not at all, and questions that give a consistent answer. Cells are single numbers
-``i * m + j``. A server can take the place of the file by offering the same.
+The number of a cell is ``row * WIDTH + column`` wherever it is kept (``kept_cells``), so that it does not change when
+rows and columns are added, and ``row * m + column`` in a snapshot, whose shape is that of its moment.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import getpass
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from .._sets import NO_INDEX, different
 from .._typing import FloatArray, IndexVector, Shape
+from .schema import WIDTH
 
 __all__ = [
     "ANSWERED",
     "CANCELLED",
+    "CELLS",
+    "COLUMNS",
     "DRAWN",
     "KNOWN",
     "ON_LINE",
     "PENDING",
+    "ROWS",
     "STEERING",
+    "Asked",
     "Draft",
     "Line",
     "ListInfo",
+    "Origin",
+    "Receipt",
     "Records",
     "Round",
     "Settings",
     "Snapshot",
-    "Storage",
     "Summary",
-    "Told",
+    "kept_cells",
     "moment_of",
+    "numbered_cells",
+    "user_of",
 ]
 
 ON_LINE, DRAWN, STEERING = 0, 1, 2  # roles of a cell: of a whole row or column, drawn uniformly, drawn to steer
+ROWS, COLUMNS, CELLS = 0, 1, 2  # kinds of what is forbidden
 PENDING, ANSWERED, CANCELLED, KNOWN = 0, 1, 2, 3  # states of a cell of a list; known: measured or asked for before
 
 
 class Settings(NamedTuple):
-    """What was said when the study was created."""
+    """What was given when the study was created, and what was changed since."""
 
     shape: Shape
     row_names: tuple[Any, ...] | None
@@ -49,6 +62,9 @@ class Settings(NamedTuple):
     noise: float | str | None
     rank: int | None
     records: str  # which count: "all", "latest" or "error"
+    retired_rows: frozenset[int] = frozenset()  # not asked for any more
+    retired_columns: frozenset[int] = frozenset()
+    former: tuple[Mapping[str, int], Mapping[str, int]] = ({}, {})  # names before a change, of rows and of columns
 
 
 class Line(NamedTuple):
@@ -66,13 +82,15 @@ class Draft(NamedTuple):
     budget: float
     price: float
     lines: tuple[Line, ...]
-    cells: IndexVector  # (k,), ascending: what is to be measured, and what was drawn and is known
+    cells: IndexVector  # (k,), as they are handed out: what is to be measured, and what was drawn and is known
     roles: IndexVector  # (k,)
     is_known: Any  # (k,), truth values
+    forbidden: IndexVector  # (p, 2), kind and position of what nothing was drawn from: ROWS, COLUMNS or CELLS
     asked_by: str
     purpose: str
     expires_after: float | None  # seconds
     after_list: int  # the last list that its author knew of
+    after_change: int = 1  # the last change of the settings that its author knew of
 
 
 class ListInfo(NamedTuple):
@@ -92,43 +110,95 @@ class ListInfo(NamedTuple):
 class Records(NamedTuple):
     """Readings, as they arrived: checked, and not yet kept."""
 
-    cells: IndexVector  # (k,)
+    cells: IndexVector  # (k,), as they are kept
     values: FloatArray  # (k,), NaN where a measurement failed
-    notes: list[str | None] | None
-    times: list[str | None] | None
-    corrects: list[int | None] | None
+    notes: list[str | None] | None = None
+    times: list[str | None] | None = None
+    corrects: list[int | None] | None = None
+    lists: list[int | None] | None = None  # work lists that they are lines of
 
     def __len__(self) -> int:
         return len(self.cells)
 
     def take(self, which: IndexVector) -> Records:
         """Some of them."""
-        notes, times, corrects = (None if x is None else [x[k] for k in which] for x in self[2:])
-        return Records(self.cells[which], self.values[which], notes, times, corrects)
+        listed = (None if x is None else [x[k] for k in which] for x in self[2:])
+        return Records(self.cells[which], self.values[which], *listed)
 
 
-class Told(NamedTuple):
-    """What became of a table."""
+class Origin(NamedTuple):
+    """Where readings are from."""
 
-    number: int
-    moment: datetime
-    n_values: int
-    n_failed: int
-    n_unasked: int
-    is_new: bool  # False if the same content had been told before
+    source: str
+    who: str
+    history: bool = False  # measured before the study: costs nothing
+    design: str = ""  # "uniform" if somebody promised that the cells were drawn uniformly
+
+
+def user_of(who: str | None) -> str:
+    """Who it was: the user of the computer, if nobody is named."""
+    if who is not None:
+        return who
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return "unknown"
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What was kept of a table."""
+
+    number: int  # of the table, from 1 on
+    moment: datetime  # when it was kept: study.at(moment) has it
+    n_values: int  # readings
+    n_failed: int  # measurements that failed
+    n_unasked: int  # readings of cells that nobody had asked for
+    n_again: int  # lines of work lists that had been told before with the same value, and were not kept again
+    source: str = ""
+
+    @property
+    def is_new(self) -> bool:
+        """Whether anything was kept."""
+        return self.n_values + self.n_failed > 0
+
+    def __str__(self) -> str:
+        if not self.is_new:
+            return f"all of {self.source} was told before: nothing was kept again"
+        unasked = f", {self.n_unasked} of cells that nobody had asked for" if self.n_unasked else ""
+        again = f"; {self.n_again} more had been told before" if self.n_again else ""
+        return f"kept {self.n_values} values and {self.n_failed} failed measurements of {self.source}{unasked}{again}"
+
+
+class Asked(NamedTuple):
+    """Cells of all lists, list by list, as they were handed out."""
+
+    cells: IndexVector  # (k,)
+    lists: IndexVector  # (k,), ascending
+    roles: IndexVector  # (k,)
+    is_new: Any  # (k,), truth values: whether the list asked for them; False where they were known or out
+
+    def of_role(self, *roles: int) -> IndexVector:
+        """Cells of some roles, ascending."""
+        return different(self.cells[np.isin(self.roles, roles)])
 
 
 class Snapshot(NamedTuple):
-    """All that an observation is made of, at one moment."""
+    """All that an observation and a list are made of, at one moment."""
 
     cells: IndexVector  # (k,), of the readings that count, in the order in which they came
     values: FloatArray  # (k,), NaN where a measurement failed
     lines: tuple[Line, ...]  # in the order in which they were asked for
-    drawn: IndexVector  # cells drawn uniformly
-    steering: IndexVector  # cells drawn to steer
+    asked: Asked
+    forbidden: IndexVector  # (p, 3), list, kind and position
+    promised: IndexVector  # cells that somebody promised to be a uniform sample, ascending
     last_tell: int
     last_list: int
     n_values: int  # readings that succeeded, those that were corrected included
+    settings: Settings
+    last_change: int
+    pending: IndexVector = NO_INDEX  # cells that are out, ascending
+    pending_lines: tuple[Line, ...] = ()  # rows and columns of lists that have some
 
 
 class Round(NamedTuple):
@@ -146,7 +216,7 @@ class Round(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """Numbers that are kept up to date, so that they cost nothing."""
+    """Where a study stands, in numbers."""
 
     n_values: int
     n_failed: int
@@ -158,57 +228,14 @@ class Summary(NamedTuple):
     last_tell: int
 
 
-class Storage(Protocol):
-    """A place for one study."""
+def kept_cells(cells: IndexVector, n_columns: int) -> IndexVector:
+    """Numbers of cells as they are kept, from those in a matrix of so many columns."""
+    return cells // n_columns * WIDTH + cells % n_columns
 
-    settings: Settings
-    is_read_only: bool
 
-    def add_list(self, draft: Draft) -> ListInfo | None:
-        """Keep a list; None if another list was kept since ``draft.after_list``."""
-
-    def add_records(
-        self, records: Records, *, source: str, digest: str, who: str, price: float, only_pending: bool
-    ) -> Told:
-        """Keep readings; what has the digest of an earlier table is not kept again (no digest: it always is).
-
-        A cell that is pending costs its share of its list, any other costs ``price``. With ``only_pending`` a cell that
-        is not pending any more is left out.
-        """
-
-    def cancel(self, list_id: int, cells: IndexVector | None) -> int:
-        """Take pending cells of a list back; their number."""
-
-    def add_round(self, judged: Round) -> None:
-        """Keep an error."""
-
-    def summary(self) -> Summary: ...
-
-    def rounds(self) -> tuple[Round, ...]: ...
-
-    def lists(self) -> tuple[ListInfo, ...]: ...
-
-    def list_parts(self, list_id: int) -> tuple[ListInfo, tuple[Line, ...], IndexVector]:
-        """A list, its rows and columns, and its cells that are still pending, ascending."""
-
-    def pending(self) -> tuple[IndexVector, tuple[Line, ...]]:
-        """Cells that are out, ascending, and the rows and columns of lists that have some."""
-
-    def snapshot(self, moment: datetime | None = None) -> Snapshot: ...
-
-    def recent_values(self, count: int) -> FloatArray:
-        """The last readings, without those that failed."""
-
-    def record_rows(self) -> Iterator[tuple[Any, ...]]:
-        """Each reading with its number, cell, value, note, times, corrected record, who and source."""
-
-    def find_records(self, numbers: Iterable[int]) -> dict[int, tuple[int, bool]]:
-        """Number of a record -> its cell, and whether it was corrected, of those that there are."""
-
-    def dump(self, write: Callable[[str, tuple[str, ...], Iterator[tuple[Any, ...]]], None]) -> None:
-        """Call ``write`` with the name, the columns and the rows of every table, all as of one moment."""
-
-    def close(self) -> None: ...
+def numbered_cells(kept: IndexVector, n_columns: int) -> IndexVector:
+    """Numbers of cells in a matrix of so many columns, from those that are kept."""
+    return kept // WIDTH * n_columns + kept % WIDTH
 
 
 def moment_of(microseconds: int) -> datetime:

@@ -2,40 +2,38 @@
 
 from __future__ import annotations
 
-import getpass
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self
 
-from .._typing import IndexVector
+from .._html import html_table
+from .._progress import showing
 from .._validation import check_count
 from ..evaluation import Certificate
 from ..exceptions import InvalidArgumentError, StudyError
 from ..factorization import Factorization
 from ..observation import Observation
 from ..observation.plan import amount_of
-from .answers import cells_where, mean_table, prediction_table
-from .checks import check_corrections, check_outliers, digest_of
-from .drafting import Context, check_wishes, draft_of
-from .exchange import export_study, import_study
+from .answers import cells_where, lists_frame, mean_table, prediction_table, records_frame
+from .batches import Batches
+from .checks import check_design, check_outliers
+from .connection import make_file
+from .drafting import check_wishes, draft_of
+from .export import export_study
 from .fitting import Fits
-from .frames import lists_frame, records_frame, worklist_of
 from .ledger import observation_of
-from .making import make_file
-from .money import as_costs
-from .names import Axis
+from .names import Axis, axes_of
 from .progress import Status, status_of
 from .reading_tables import read_table
-from .receipt import Receipt
 from .report import write_report
 from .run import Run
-from .settings import check_settings, check_stored_settings
-from .sql_read import settings_rows
+from .settings import as_costs, change_rows, check_settings, check_stored_settings, grown, renamed, retired
+from .sql import check_left, wall_clock
 from .sqlite import SQLiteStorage
-from .storage import Line, ListInfo, Records, Settings, Storage
-from .worklist import Worklist
+from .storage import Origin, Receipt, Records, Settings, Snapshot, kept_cells, user_of
+from .worklist import Worklist, worklist_of
 
 __all__ = ["Study"]
 
@@ -59,7 +57,7 @@ class Study:
     >>> todo = study.ask(0.4)
     >>> len(todo)
     240
-    >>> receipt = study.tell(todo.cells.assign(value=[truth[i, j] for i, j in todo.cells.to_numpy()]))
+    >>> receipt = study.tell(todo.cells.assign(value=truth[todo.cells["row"], todo.cells["column"]]))
     >>> receipt.n_values
     240
     >>> predicted = study.predict()
@@ -67,14 +65,34 @@ class Study:
     True
     """
 
-    def __init__(self, storage: Storage) -> None:
+    def __init__(self, storage: SQLiteStorage) -> None:
         self._storage = storage
-        self.settings: Settings = storage.settings
-        n, m = self.settings.shape
-        self._rows = Axis.of("row", n, self.settings.row_names)
-        self._columns = Axis.of("column", m, self.settings.column_names)
-        self._entry_price = float(as_costs(self.settings.costs).entry)
+        self._named: tuple[Settings, tuple[Axis, Axis]] | None = None
         self._fits = Fits(storage)
+
+    @property
+    def settings(self) -> Settings:
+        """What was given when the study was created, and changed since, by whomever."""
+        return self._storage.settings
+
+    @property
+    def _axes(self) -> tuple[Axis, Axis]:
+        settings = self.settings
+        if self._named is None or self._named[0] is not settings:
+            self._named = settings, axes_of(settings)
+        return self._named[1]
+
+    @property
+    def _rows(self) -> Axis:
+        return self._axes[0]
+
+    @property
+    def _columns(self) -> Axis:
+        return self._axes[1]
+
+    @property
+    def _entry_price(self) -> float:
+        return float(as_costs(self.settings.costs).entry)
 
     # -- making and opening ---------------------------------------------------------------------------------------
 
@@ -114,21 +132,16 @@ class Study:
         settings = check_settings(
             rows=rows, columns=columns, budget=budget, costs=costs, noise=noise, rank=rank, records=records
         )
-        make_file(Path(path), settings_rows(settings))
+        now = wall_clock()
+        make_file(Path(path), {"study": [(1, now, 0)], **change_rows(None, settings, 1, now, user_of(None))})
         return cls.open(path)
 
     @classmethod
     def open(cls, path: str | PathLike[str]) -> Self:
-        """Open a study that was made before, by this version or an earlier one."""
+        """Open a study that was made before. All that is in it is compared with its digest."""
         storage = SQLiteStorage(path)
         check_stored_settings(storage.settings, path)
         return cls(storage)
-
-    @classmethod
-    def from_export(cls, folder: str | PathLike[str], path: str | PathLike[str]) -> Self:
-        """Make a study file from what :meth:`export` wrote."""
-        import_study(Path(folder), Path(path))
-        return cls.open(path)
 
     def close(self) -> None:
         """Close the file. It is opened again where that is needed."""
@@ -149,6 +162,9 @@ class Study:
         required: Any = None,
         forbidden: Any = None,
         whole: bool = True,
+        batch: int | None = None,
+        unit: str = "cell",
+        batch_price: float | None = None,
         timeout: float | timedelta | None = None,
         rng: int = 0,
         who: str | None = None,
@@ -165,10 +181,18 @@ class Study:
             For this list alone: below 1 a share of the matrix, from 1 on a number of values; money with costs.
         required, forbidden : dict, optional
             What the list must have, or must not: names of ``rows`` and ``columns``, and ``cells`` as pairs of a row and
-            a column. Cells drawn at random then represent those that are not forbidden.
+            a column. Cells drawn at random then represent those that are not forbidden on any list, and so does all
+            that is said of the error, of means and of single values.
         whole : bool, default True
             Whether rows and columns may be asked for whole. Without them all is spent on cells drawn at random, which
-            say the same of every row: for :meth:`means`.
+            represent every row alike: for :meth:`means`.
+        batch : int, optional
+            How many cells are measured together, such as 96 on a plate: the list has a multiple of it, unless fewer
+            are left.
+        unit : {"cell", "row", "column"}, default "cell"
+            What a batch is made of: with "row" it is so many whole rows, and the list has no single cells.
+        batch_price : float, optional
+            What a batch costs, in the unit of the budget. Left out, as much as its cells, rows or columns.
         timeout : float or timedelta, optional
             Seconds after which what did not come back may be asked for again.
         rng : int, default 0
@@ -176,7 +200,8 @@ class Study:
         who : str, optional
             Who asks; left out, the user of the computer.
         """
-        return self._ask(budget, required, forbidden, timeout, rng, who, purpose="list", whole=whole)
+        batches = Batches.of(batch, unit, batch_price, self.settings)
+        return self._ask(budget, required, forbidden, timeout, rng, who, purpose="list", whole=whole, batches=batches)
 
     def _ask(
         self,
@@ -190,62 +215,83 @@ class Study:
         *,
         whole: bool = True,
         horizon: float | None = None,
+        batches: Batches | None = None,
     ) -> Worklist:
         amount = self._amount(budget)
-        self._check_left(amount)
-        must = check_wishes(required, self._rows, self._columns, name="required")
-        never = check_wishes(forbidden, self._rows, self._columns, name="forbidden")
+        check_left(self.settings.budget, self._storage.summary(), amount)
         seed = check_count(rng, name="rng")
-        about = {"asked_by": who or _user(), "purpose": purpose, "expires_after": _seconds(timeout)}
+        about: dict[str, Any] = {"asked_by": user_of(who), "purpose": purpose, "expires_after": _seconds(timeout)}
         for _ in range(ATTEMPTS):
-            context = Context(self.settings, self._storage.snapshot(), *self._storage.pending())
-            draft = draft_of(context, amount, must, never, seed, whole=whole, horizon=horizon, **about)
+            snapshot = self._storage.snapshot()
+            settings, axes = snapshot.settings, axes_of(snapshot.settings)
+            must = check_wishes(required, *axes, name="required")
+            never = check_wishes(forbidden, *axes, name="forbidden")
+            how = {"whole": whole, "horizon": horizon, **about}
+            if batches is None:
+                draft = draft_of(snapshot, amount, must, never, seed, **how)
+            else:
+                draft = batches.draft(snapshot, amount, must, never, seed, **how)
             if draft.is_known.all():
                 raise InvalidArgumentError(
                     f"a budget of {amount:,.6g} buys no cell that is not known, out or forbidden. Give more, or stop."
                 )
             if (info := self._storage.add_list(draft)) is not None:
-                return self._worklist(info, draft.lines, draft.cells[~draft.is_known])
+                cells = kept_cells(draft.cells[~draft.is_known], settings.shape[1])
+                return worklist_of(info, draft.lines, cells, *axes)
         raise StudyError(f"others asked for {ATTEMPTS} lists in the meantime. Try again.")
 
-    def tell(self, table: Any, *, force: bool = False, who: str | None = None) -> Receipt:
+    def tell(
+        self,
+        table: Any,
+        *,
+        history: bool = False,
+        design: str | None = None,
+        force: bool = False,
+        who: str | None = None,
+        **how: Any,
+    ) -> Receipt:
         """Keep what was measured.
 
         Parameters
         ----------
-        table : DataFrame, or path of a CSV, Parquet or Excel file
-            Long, with the columns ``row``, ``column``, ``value`` and perhaps ``note``, ``time`` and ``corrects`` (the
-            number of the record that is wrong); wide, with a row for each row; or a work list that was filled in. An
-            empty value is a failed measurement; in a wide table only where the cell is pending.
+        table : DataFrame, or path of a text, Parquet, Arrow or Excel file
+            Long, with the columns ``row``, ``column``, ``value`` and perhaps ``note``, ``time``, ``list`` and
+            ``corrects`` (the number of the record that is wrong); wide, with a row for each row; or a work list that
+            was filled in. An empty value is a failed measurement; in a wide table only where the cell is pending.
+        history : bool, default False
+            Whether this was measured before the study: it costs nothing.
+        design : {None, "uniform"}, default None
+            Your promise that these cells were chosen at random, each as likely as any other of its list (or of the
+            matrix, if no list has them): they are then evidence for the error. Without it, cells drawn for a list are
+            evidence once all of them came back, or those that came back are the first ones of the list; cells that
+            nobody asked for are none. Of a work list a promise can be given later: tell it again.
         force : bool, default False
-            Keep values a thousand times as large as usual, and a table with the same content as an earlier one.
+            Keep values a thousand times as large as usual.
         who : str, optional
             Who tells; left out, the user of the computer.
+        **how
+            How a file is written, where that is not found out: ``sep``, ``decimal``, ``encoding``, ``sheet``,
+            ``skip_rows`` and ``na_values``, as for :func:`curplus.open_source`.
 
         Returns
         -------
         Receipt
-            What was kept. The same content told again is recognised, and not kept twice.
+            What was kept. A line of a work list is known by its list, row and column: told again with the same value,
+            it is the same reading, and not kept twice. A line without the number of a list is always a new reading.
 
         Raises
         ------
         InvalidArgumentError
             If anything is wrong with the table. Nothing of it was kept.
         """
-        records, source = read_table(table, self._rows, self._columns, lambda: self._storage.pending()[0])
-        check_corrections(records, self._storage)
-        if not force:
-            check_outliers(records, self._storage, self._rows, self._columns)
-        return self._keep(records, source, "" if force else digest_of(records), who)
+        promise = check_design(design)
+        records, source = read_table(table, *self._axes, self._storage.pending, **how)
+        return self._keep(records, Origin(source, user_of(who), bool(history), promise), check=not force)
 
-    def _keep(
-        self, records: Records, source: str, digest: str, who: str | None, *, only_pending: bool = False
-    ) -> Receipt:
-        price = self._entry_price
-        told = self._storage.add_records(
-            records, source=source, digest=digest, who=who or _user(), price=price, only_pending=only_pending
-        )
-        return Receipt(*told, source=source)
+    def _keep(self, records: Records, origin: Origin, *, check: bool = False, only_pending: bool = False) -> Receipt:
+        axes, price = self._axes, self._entry_price
+        refuse = (lambda fresh, recent: check_outliers(fresh, recent, *axes)) if check else None
+        return self._storage.add_records(records, origin, price, check=refuse, only_pending=only_pending)
 
     def cancel(self, worklist: Worklist | int, cells: Any = None) -> int:
         """Take a list back, or some of its cells; the number of cells that were pending.
@@ -258,12 +304,55 @@ class Study:
             Which cells: row and column, by name. Left out, all that are pending.
         """
         number = worklist.id if isinstance(worklist, Worklist) else check_count(worklist, name="worklist")
-        some = None if cells is None else check_wishes({"cells": cells}, self._rows, self._columns, name="cells").cells
-        return self._storage.cancel(number, some)
+        if cells is None:
+            return self._storage.cancel(number, None)
+        some = check_wishes({"cells": cells}, self._rows, self._columns, name="cells").cells
+        return self._storage.cancel(number, kept_cells(some, self._columns.size))
+
+    # -- changing -------------------------------------------------------------------------------------------------
+
+    def add_rows(self, rows: Any, *, price: Any = None, who: str | None = None) -> None:
+        """Add rows, such as new compounds.
+
+        What is known stays. Cells that were drawn before represent the smaller matrix: they are fitted, and are no
+        evidence of the error any more, so ask for new ones before you judge it.
+
+        Parameters
+        ----------
+        rows : list of names, or int
+            Their names; how many, if the rows of the study are numbers.
+        price : float or list, optional
+            What they cost as a whole, if each row has a price of its own.
+        who : str, optional
+            Who adds them; left out, the user of the computer.
+        """
+        self._storage.change(lambda settings: grown(settings, 0, rows, price), user_of(who))
+
+    def add_columns(self, columns: Any, *, price: Any = None, who: str | None = None) -> None:
+        """Add columns; see :meth:`add_rows`."""
+        self._storage.change(lambda settings: grown(settings, 1, columns, price), user_of(who))
+
+    def rename_row(self, old: Any, new: Any, *, who: str | None = None) -> None:
+        """Give a row another name; the old one is still understood in tables, unless another row takes it."""
+        self._storage.change(lambda settings: renamed(settings, 0, old, new), user_of(who))
+
+    def rename_column(self, old: Any, new: Any, *, who: str | None = None) -> None:
+        """Give a column another name; see :meth:`rename_row`."""
+        self._storage.change(lambda settings: renamed(settings, 1, old, new), user_of(who))
+
+    def retire_row(self, row: Any, *, who: str | None = None) -> None:
+        """Ask no more for a row, or several: what is pending of it is taken back, and what is known of it stays."""
+        self._storage.change(lambda settings: retired(settings, 0, row), user_of(who))
+
+    def retire_column(self, column: Any, *, who: str | None = None) -> None:
+        """Ask no more for a column, or several; see :meth:`retire_row`."""
+        self._storage.change(lambda settings: retired(settings, 1, column), user_of(who))
+
+    # -- what was kept --------------------------------------------------------------------------------------------
 
     def worklist(self, number: int) -> Worklist:
         """A list by its number, with those cells that are still pending."""
-        return self._worklist(*self._storage.list_parts(check_count(number, name="number")))
+        return worklist_of(*self._storage.list_parts(check_count(number, name="number")), *self._axes)
 
     def worklists(self) -> Any:
         """All lists as a DataFrame: when and by whom they were asked for, how many cells, how many pending."""
@@ -277,7 +366,7 @@ class Study:
 
     def observation(self) -> Observation:
         """All that is known: rows and columns that were asked for whole, gaps where a measurement failed, entries."""
-        return observation_of(self._storage.snapshot(), self.settings, self.settings.records)
+        return _observation(self._storage.snapshot())
 
     def at(self, moment: datetime | str) -> Observation:
         """The observation as of a moment, bit for bit.
@@ -295,7 +384,7 @@ class Study:
             raise InvalidArgumentError(
                 f"{moment!r} is no moment. Give a datetime, or a text such as '2026-03-01T12:00:00+00:00'."
             ) from None
-        return observation_of(self._storage.snapshot(then), self.settings, self.settings.records)
+        return _observation(self._storage.snapshot(then))
 
     def fit(self) -> Factorization:
         """The approximation of all that is known (:func:`curplus.approximate`)."""
@@ -313,7 +402,7 @@ class Study:
         if axis not in (0, 1):
             raise InvalidArgumentError(f"axis={axis!r} is neither 1, for means of rows, nor 0, for means of columns.")
         fitted = self._fits.now()
-        return mean_table(fitted.approximation, fitted.observation, (self._rows, self._columns), axis, level)
+        return mean_table(fitted.approximation, fitted.observation, self._axes, axis, level)
 
     def predict(self, rows: Any = None, columns: Any = None, *, level: float = 0.9) -> Any:
         """Values of cells as a DataFrame: row, column, value, low, high, measured.
@@ -329,7 +418,7 @@ class Study:
         """
         cells = cells_where(self._rows.positions_of(rows), self._columns.positions_of(columns))
         fitted = self._fits.now()
-        return prediction_table(fitted.approximation, fitted.observation, (self._rows, self._columns), cells, level)
+        return prediction_table(fitted.approximation, fitted.observation, self._axes, cells, level)
 
     def status(self, *, n_next: int | None = None) -> Status:
         """Spent, left, pending, failed, error by round, and when to stop. Nothing is fitted: it costs nothing.
@@ -349,8 +438,8 @@ class Study:
 
         It shows what was measured, money and error by round, the answer's spectrum, rows and columns that explain it,
         means and the best of them, predictions beside what was measured, and what to measure next. What cannot be said
-        yet says why. The error is judged as by :meth:`certify`; nothing is asked for. It needs Jinja2
-        (``pip install 'curplus[report]'``).
+        yet says why. The error is judged as by :meth:`certify`; nothing is asked for. It needs Jinja2, and for its
+        pictures Matplotlib (``pip install 'curplus[report]'``).
 
         Parameters
         ----------
@@ -381,6 +470,7 @@ class Study:
         wait: float = 0.5,
         n_rounds: int = 5,
         on_round: Callable[[Status], Any] | None = None,
+        progress: bool = False,
     ) -> Status:
         """Ask, call a function for each cell, and keep its values one by one, until the budget or the goal is reached.
 
@@ -407,6 +497,8 @@ class Study:
             In how many lists the budget is spent.
         on_round : callable, optional
             Called with the status after each list.
+        progress : bool, default False
+            Whether to show on standard error how far it has come, if it takes more than a second.
 
         Raises
         ------
@@ -422,10 +514,11 @@ class Study:
             raise InvalidArgumentError(
                 f"the run would spend {total:,.6g} in all, and the study has a budget of {self.settings.budget:,.6g}."
             )
-        return Run(self, function, total, tol, n_workers, n_retries, wait, n_rounds, on_round).go()
+        with showing("measuring", wanted=progress) as tell:
+            return Run(self, function, total, tol, n_workers, n_retries, wait, n_rounds, on_round, tell).go()
 
     def export(self, folder: str | PathLike[str]) -> None:
-        """Write everything as CSV tables into a new folder; :meth:`from_export` makes the same study of it."""
+        """Write everything as CSV tables into a new folder, for other programs. To keep a study, copy its file."""
         export_study(self._storage, Path(folder))
 
     def __repr__(self) -> str:
@@ -433,31 +526,22 @@ class Study:
         summary = self._storage.summary()
         return f"<Study of a {n} x {m} matrix: {summary.n_values} values, {summary.n_pending} pending>"
 
+    def _repr_html_(self) -> str:
+        s = self.status()
+        counts = {"values": s.n_values, "failed": s.n_failed, "pending": s.n_pending, "lists": s.n_lists}
+        money = {"spent": s.spent, "budget": s.budget, "left": s.left}
+        shown = {name: f"{value:,.6g}" for name, value in (counts | money).items() if value is not None}
+        n, m = self.settings.shape
+        return html_table("Study", {"shape": f"{n:,} x {m:,}", **shown, "when to stop": s.sentence}.items())
+
     # -- helpers --------------------------------------------------------------------------------------------------
 
     def _amount(self, budget: float) -> float:
         return amount_of(budget, self.settings.shape, is_money=self.settings.costs is not None)
 
-    def _check_left(self, amount: float) -> None:
-        if self.settings.budget is None:
-            return
-        summary = self._storage.summary()
-        left = self.settings.budget - summary.spent - summary.pending_price
-        if amount > left * (1 + 1e-9) + 1e-9:
-            raise InvalidArgumentError(
-                f"the list would cost up to {amount:,.6g}, and {max(left, 0):,.6g} is left of the budget of "
-                f"{self.settings.budget:,.6g} (spent {summary.spent:,.6g}, pending {summary.pending_price:,.6g})."
-            )
 
-    def _worklist(self, info: ListInfo, lines: Iterable[Line], cells: IndexVector) -> Worklist:
-        return worklist_of(info, lines, cells, self._rows, self._columns)
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):
-        return "unknown"
+def _observation(snapshot: Snapshot) -> Observation:
+    return observation_of(snapshot, snapshot.settings, snapshot.settings.records)
 
 
 def _seconds(timeout: Any) -> float | None:

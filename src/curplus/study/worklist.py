@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from os import PathLike
@@ -10,9 +12,14 @@ from typing import Any
 from .._extras import import_extra
 from .._files import write_bytes
 from .._replacing import replacing
-from .names import escaped
+from .._typing import IndexVector
+from .names import Axis, escaped
+from .schema import WIDTH
+from .storage import Line, ListInfo
 
-__all__ = ["Worklist"]
+__all__ = ["Worklist", "pandas_for_studies", "worklist_of"]
+
+MOST_SHOWN = 10  # cells in a notebook
 
 
 @dataclass(frozen=True)
@@ -20,14 +27,17 @@ class Worklist:
     """Cells to be measured, and what they cost.
 
     Measure them, write each value beside its cell, leave the value empty where a measurement failed, and give the table
-    to :meth:`curplus.Study.tell`. It may come back in pieces and in any order: leave out the lines that are still to be
-    measured.
+    to :meth:`curplus.Study.tell`. It may come back in pieces, as it grows, and in any order: leave out the lines that
+    are not measured yet. A line is known by its list, row and column: told again with the same value, it is the same
+    reading. For a second reading of a cell, leave the column ``list`` empty. Cells drawn at random come first, in
+    random order. A part of the list is evidence for the error if it is the beginning, so work from the top to the
+    bottom.
     """
 
     id: int  # number of the list, from 1 on
     rows: dict[Any, str]  # rows asked for whole, each with the reason
     columns: dict[Any, str]  # columns asked for whole, each with the reason
-    cells: Any = field(repr=False)  # pandas DataFrame with the columns row and column, one line for each cell
+    cells: Any = field(repr=False)  # pandas DataFrame with the columns list, row and column, one line for each cell
     price: float = 0.0  # in the unit of the budget
     asked_at: datetime | None = None
     expires: datetime | None = None  # when it stops being pending
@@ -44,14 +54,17 @@ class Worklist:
         whole = f", among them {' and '.join(parts)}" if parts else ""
         return f"<Worklist {self.id}: {len(self)} cells{whole}>"
 
+    def _repr_html_(self) -> str:
+        more = "" if len(self) <= MOST_SHOWN else f"<p>and {len(self) - MOST_SHOWN:,} more</p>"
+        return f"<p>{html.escape(repr(self)[1:-1])}</p>{self.cells.head(MOST_SHOWN).to_html(index=False)}{more}"
+
     def table(self) -> Any:
         """The table that people fill in: list, row, column, and empty columns for value and note.
 
         Names that a spreadsheet would take for a formula start with an apostrophe; ``tell`` knows them.
         """
-        pandas = import_extra("pandas", extra="pandas", purpose="work lists need pandas")
         names = {side: [escaped(name) for name in self.cells[side]] for side in ("row", "column")}
-        return pandas.DataFrame({"list": self.id, **names, "value": None, "note": None})
+        return self.cells.assign(**names, value=None, note=None)
 
     def to_csv(self, path: str | PathLike[str]) -> None:
         """Write the table as a CSV file."""
@@ -76,3 +89,20 @@ class Worklist:
             sheet.append(list(line))
         with replacing(path) as stream:
             book.save(stream)
+
+
+def pandas_for_studies() -> Any:
+    """The package pandas."""
+    return import_extra("pandas", extra="pandas", purpose="a study needs pandas")
+
+
+def worklist_of(info: ListInfo, lines: Iterable[Line], cells: IndexVector, rows: Axis, columns: Axis) -> Worklist:
+    """A list by name, of some of its cells, by their kept numbers."""
+    lines = tuple(lines)
+    table = {"row": rows.labels(cells // WIDTH), "column": columns.labels(cells % WIDTH)}
+    whole = [
+        {axis.labels([line.position])[0]: line.reason for line in lines if line.axis == k}
+        for k, axis in enumerate((rows, columns))
+    ]
+    frame = pandas_for_studies().DataFrame({"list": info.id, **table})
+    return Worklist(info.id, whole[0], whole[1], frame, info.price, info.asked_at, info.expires)

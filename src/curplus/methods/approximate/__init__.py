@@ -1,10 +1,9 @@
-"""The recommended method, a file for each of its steps."""
+"""The recommended method: a few plain models, one blend."""
 
-from .approximate import CrossApproximation, approximate
-from .evidence import Gain
-from .way import Step, Way
+from .approximate import StackedApproximation, approximate
+from .interpolation import Interpolation
+from .models import MODELS, Model
+from .offsets import Offsets
+from .prediction import Prediction
 
-__all__ = ["CHOICES", "CrossApproximation", "approximate"]
-
-#: What a fit chose, and files keep.
-CHOICES = (Way, Step, Gain)
+__all__ = ["MODELS", "Interpolation", "Model", "Offsets", "Prediction", "StackedApproximation", "approximate"]

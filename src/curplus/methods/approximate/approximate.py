@@ -1,67 +1,55 @@
-"""The recommended method: everything that was read is used, and nothing needs to be set.
+r"""The recommended method: a few plain models of everything that was read, and one blend of them.
 
-CUR+ fits a small core to scattered entries and forgets that whole rows and columns were read. Here they come first: the
-ridge skeleton predicts the rest from them, what was read is put back where it belongs, and only then is the result cut
-down to the rank asked for. Scattered entries check the approximation and, where they are many enough to say something
-about every row and column, refine it; a refinement is kept only if entries that it did not see are predicted better.
+Each model predicts values that it was not fitted to; the blend has the weights with which they are predicted best.
+Rows and columns that were read stand in the answer as they were read, and it is cut to the rank.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from ..._arrays import array_namespace, harmless_unit, is_dask_array
+from ..._arrays import array_namespace, gather, harmless_unit, is_dask_array, is_numpy_array, take, to_device, to_numpy
 from ..._sets import NO_INDEX
-from ..._typing import IndexVector, RandomState
-from ..._validation import random_generator
+from ..._typing import FloatArray, IndexVector, Matrix, RandomState
+from ..._validation import check_count, random_generator
+from ...evaluation.cross_fit import table_as_entries
+from ...evaluation.left_out import Fold, left_out
 from ...exceptions import InvalidArgumentError
-from ...factorization import Factorization, FitReport, FittedModel, Provenance
-from ...observation import Observation
+from ...factorization import Fact, Factorization, FitReport, FittedModel, Provenance
+from ...factorization.nystroem import NYSTROEM
+from ...factorization.provenance import Refits
+from ...observation import Cells, Observation
 from ...observation.checks import check_observation
-from ...observation.holdout import evidence_outside
 from ...observation.symmetry import mirrored
-from .both_ways import (
-    Trial,
-    best_share,
-    blended_answer,
-    blended_facts,
-    judged_by,
-    set_aside,
-    share_of_few,
-)
-from .by_nystroem import by_nystroem, has_other_entries, is_nystroem
-from .evidence import KEPT, best_on, gain_over_zero, is_met, root_mean_square, squared_errors
-from .fill_lines import filled_lines
-from .finished import finished
-from .from_columns import from_all_columns, from_columns
-from .from_cross import chosen_rank, from_rows_and_columns
-from .from_values import from_table, from_values
-from .in_span import check_form, in_form
-from .rank import is_complete
-from .refine import refined
-from .report import fit_report, fitted_again
-from .scattered import as_scattered, few_entries_alone, has_both_ways
-from .start import Start
-from .symmetric import split_sample, symmetric_part
-from .verdict import judged
-from .way import SUBSPACE, Way
+from ..complete import complete_matrix
+from ..form import check_form, in_form
+from ..notes import ASKED_FOR
+from ..nystroem import by_nystroem, has_other_entries, is_nystroem
+from ..symmetric import symmetric_part
+from .assemble import put_back
+from .blend import blended
+from .exact import Exact, exact_answer
+from .models import MODELS, Model, chosen_models
+from .offsets import Offsets
+from .report import complete_report, exact_report, fit_report, judged
+from .trials import Trials, trials_of
 
-__all__ = ["CrossApproximation", "approximate"]
+__all__ = ["StackedApproximation", "approximate"]
 
-HOLDOUT = 0.1  # share of the entries that is set aside to check
-MOST_CHECKED = 1500  # enough to tell the error of a benign fit to 4 %, and too few to be missed by it
+AS_GOOD = 1e-3  # by which the error at left-out values may rise, relatively, for a lower rank
+MOST_COMPARED = 5000  # left-out values that choose the rank
 
 
 def approximate(
     observation: Observation,
     rank: int | None = None,
     *,
-    offsets: str | bool = "auto",
+    models: Sequence[str | Model] | None = None,
     form: str = "free",
     rng: RandomState = 0,
 ) -> Factorization:
@@ -72,55 +60,51 @@ def approximate(
     observation : Observation
         Rows, columns and entries, as many of each as there are, with or without gaps.
     rank : int, optional
-        Rank of the approximation, at most; if left out, chosen by what predicts values that were not used.
-    offsets : "auto", True or False, default "auto"
-        Whether predictions are shrunk towards a constant with offsets of rows and columns, instead of zero. "auto" lets
-        rows and columns that are left out decide, or values set aside.
+        Rank of the approximation, at most; if left out, the least that predicts left-out values as well as more.
+    models : sequence of str, optional
+        Which of the models below are blended; all that apply if left out.
     form : {"free", "cur"}, default "free"
         ``"cur"`` makes the approximation of the sampled columns and rows, so that it has a C U R form: the matrix
         nearest to the free answer in their span. It needs both columns and rows, without gaps.
     rng : None, int or numpy.random.Generator, default 0
-        Decides which entries are set aside to check the approximation.
+        Decides which values are left out together.
 
     Returns
     -------
     Factorization
-        ``report`` says what was chosen and why; ``held_out`` which entries the fit did not use. The free form is not
-        confined to the span of the sampled rows and columns, so it has no C U R form.
+        ``report`` holds what was chosen and why. The free form is not confined to the span of the sampled rows and
+        columns, so it has no C U R form.
 
     Notes
     -----
-    1. Predict what was not read by the ridge skeleton. Its first guess and its ridge are chosen by leaving sampled rows
-       and columns out, helped by scattered entries where there are few of them. Where the ranks of rows, columns and
-       their intersection agree, or all entries are met exactly, there is no ridge.
-    2. Correct the prediction by offsets, and by a small core, fitted to its error at the scattered entries.
-    3. Assemble: rows and columns as they were read, the prediction elsewhere; keep the leading ``rank`` directions.
-    4. Refine by alternating least squares, with as many directions as there are entries for, or fewer where those are
-       not clearly worse, or take the mean with a factor model.
+    ========================  ====================================================================================
+    ``"skeleton"``            :math:`C W_\lambda^+ R` of sampled columns, intersection and rows, with a ridge
+    ``"interpolation"``       the same without a ridge, of as many directions as predict some entries best
+    ``"offsets"``             a constant, and shrunken offsets of rows and columns
+    ``"shrunken"``            the same, and singular values of the rest shrunk by a threshold
+    ``"factors"``             a factor model with noise of its own for each of the shorter side, rows or columns
+    ``"transposed factors"``  the same for each of the longer side
+    ========================  ====================================================================================
 
-    Without rows and columns, and for a table with gaps, steps 1 to 3 are replaced by the better of two models, judged
-    by values set aside: a factor model with noise of its own for each column, and offsets with singular values that are
-    shrunk by a threshold, if these are better by a standard error than offsets alone. Gaps of sampled rows and columns
-    are filled by a factor model first. Without rows alone, the leading subspace of the columns is used, and the other
-    factor is fitted to the entries: a ridge regression for each column, which expects it to be as large in each
-    direction as the sampled ones are, with the noise that predicts entries set aside best.
+    1. If rows, columns and entries show that the matrix is exactly of low rank, :math:`C W^+ R` is the answer.
+    2. Each model is fitted without each of five folds of the values in turn, and predicts them (one fold of 5,000, if
+       there are more than 20,000 values). The folds are of entries; of fewer than 1,000, whole rows and columns are
+       left out with them.
+    3. The weights of the models are those that predict left-out values best, not negative and with a sum of at most
+       one. They are held to a default by as much as a few of the left-out values decide.
+    4. Each model is fitted to everything, and blended. Rows and columns take the place of what was predicted of them,
+       and the leading ``rank`` directions are kept.
 
-    With rows or columns and at most 20,000 values in all, both are done: rows and columns as such, and all values as
-    scattered ones. The answer is a mean of the two, in shares that entries set aside choose, with rows and columns as
-    they were read. Where entries are too few to choose, and rows and columns as such do not meet them, the number of
-    rows and columns decides: scattered values with at most one of either, half of both with at most four.
+    The fits without each fold stay with the answer: :func:`curplus.certify`, :func:`curplus.estimate_means` and
+    :func:`curplus.predict_interval` judge it by them. They take as much memory as five answers.
 
-    Corrections and refinements are kept only if entries that had no part in them are predicted better: by two standard
-    errors, by three for the best of several cores, by one for the mean of two models. Where the sampled rows and
-    columns show that there are offsets, any gain is enough for offsets fitted to the entries.
+    Of a symmetric matrix, every value is used in both of its places, and the approximation is symmetric to the last
+    bit. Of a PSD matrix it is PSD: from exact columns :math:`C` with the intersection :math:`W`, the leading part of
+    the Nystroem approximation :math:`C W^+ C^\top`, unless other entries are predicted better by the blend.
 
-    Approximations follow ``observation.symmetry``. Of a symmetric matrix, rows, columns and entries are used in both of
-    their places, and the approximation is symmetric to the last bit. Of a PSD matrix it is PSD: from exact columns
-    :math:`C` with the intersection :math:`W`, the leading part of the Nystroem approximation :math:`C W^+ C^\top`, of
-    all columns if no rank is asked for. There, other entries have a say only if those set aside are predicted better by
-    two standard errors, and none that were read to choose the columns.
-
-    Cost is :math:`O((n + m) (d_1 + d_2)^2 + (d_1 + d_2)^3)`, and :math:`O(|\Omega| r^2)` a sweep of refinement.
+    References
+    ----------
+    Breiman: Stacked regressions, 1996. van der Laan, Polley, Hubbard: Super learner, 2007.
 
     Examples
     --------
@@ -134,218 +118,231 @@ def approximate(
     >>> print(approx.report.verdict)
     unverifiable: it fits what was read, and nothing is left to check it with
     """
-    return CrossApproximation(rank, offsets, form).fit(observation, rng=rng)
+    return StackedApproximation(rank, chosen_models(models), form).fit(observation, rng=rng)
 
 
 @dataclass(frozen=True)
-class CrossApproximation:
+class StackedApproximation:
     """The method :func:`curplus.approximate`, with its options."""
 
     rank: int | None = None
-    offsets: str | bool = "auto"
+    models: tuple[Model, ...] = MODELS
     form: str = "free"
-    refine: bool | None = field(default=None, repr=False, compare=False)  # None: if entries ask for it
-    way: Way = field(default=Way(), repr=False, compare=False)  # what a fit like this one has chosen before
+    weights: tuple[float, ...] | None = field(default=None, repr=False)  # those of a fit before; None: to be found
     sees_whole_matrix: ClassVar[bool] = False
 
     def fit(self, observation: Observation, *, rng: RandomState = 0) -> Factorization:
         """The approximation."""
-        _check_not_empty(check_observation(observation))
-        _check_offsets(self.offsets)
-        _check_distributed(observation)
-        form = check_form(self.form, _lines(observation))
-        if not is_nystroem(observation):
-            return self._way_of(observation)(observation, form, rng)
-        answer = self._nystroem(observation, form)
-        if not has_other_entries(observation):
-            return answer
-        other = self._fit(observation, form, rng)
-        return (answer, other)[best_on(observation.entries.take(other.held_out), (answer, other), by=KEPT)]
+        task = _Task.of(self, observation)
+        if is_nystroem(observation) and not has_other_entries(observation):
+            return task.nystroem()
+        cells = task.cells
+        if cells.is_table and not cells.has_gaps:
+            return task.complete()
+        if (exact := exact_answer(cells, task.sample, self.rank)) is not None:
+            return task.exact(exact)
+        models = _applicable(self.models, cells)
+        if self.weights is not None:
+            return task.repeated(models)
+        uses_entries = any(model.uses_entries for model in models)
+        evidence = left_out(cells, task.sample, random_generator(rng), uses_entries=uses_entries)
+        return task.blended(trials_of(models, cells, evidence))
 
-    def _nystroem(self, observation: Observation, form: str) -> Factorization:
+
+def _applicable(models: Sequence[Model], cells: Cells) -> list[Model]:
+    """The models that there is enough for, and not too much; of all of them, at least offsets."""
+    found = [model for model in models if model.applies(cells)]
+    if not found and tuple(models) != MODELS:
+        names = ", ".join(repr(model.name) for model in models)
+        raise InvalidArgumentError(
+            f"models={names}: nothing of this applies to {cells.n_columns} columns, {cells.n_rows} rows and "
+            f"{len(cells.entries)} entries of a {cells.shape[0]} x {cells.shape[1]} matrix. Leave models out."
+        )
+    return found or [Offsets()]
+
+
+class _Task(NamedTuple):
+    """What is to be approximated, in a unit in which squares of squares can be summed up."""
+
+    method: StackedApproximation
+    observation: Observation
+    sample: Observation  # in that unit; of a symmetric matrix, each row and column as both
+    cells: Cells
+    unit: float
+
+    @classmethod
+    def of(cls, method: StackedApproximation, observation: Observation) -> _Task:
+        """The task of an observation that can be approximated."""
+        _check(observation, method)
+        unit = harmless_unit(observation.magnitude, observation.values, power=4)
+        scaled = observation.divide(unit)
+        sample = scaled if scaled.symmetry is None else mirrored(scaled, which=NO_INDEX)
+        check_form(method.form, sample)
+        return cls(method, observation, table_as_entries(sample), Cells.of(scaled), unit)
+
+    def nystroem(self) -> Factorization:
         """The approximation of a PSD matrix from some of its columns."""
-        unit = _unit(observation)
-        answer, report = by_nystroem(observation, unit, self.rank, form)
-        method = replace(self, rank=max(answer.rank, 1))
-        held_out = np.flatnonzero(_lines(observation).outside)
-        model, noise = None, report.trace_error / unit / observation.shape[0]  # at least the root mean square error
-        if not math.isnan(noise):
-            model = FittedModel.of(answer, max(noise, 0.0)).scale(unit)
-        provenance = Provenance(method, held_out, observation.fingerprint, report, model)
-        return finished(answer, observation, unit, provenance)
+        answer, report = by_nystroem(self.observation, self.unit, self.method.rank, self.method.form)
+        noise = report.trace_error / self.unit / self.observation.shape[0]  # at least the root mean square error
+        model = None if math.isnan(noise) else FittedModel.of(answer, max(noise, 0.0))
+        return self._finished(answer, report, model, self._outside)
 
-    def _way_of(self, observation: Observation) -> Callable[[Observation, str, RandomState], Factorization]:
-        """How an observation is fitted."""
-        if self.way.scattered is not None:
-            return self._blend
-        if self.way == Way() and has_both_ways(observation):
-            return self._best_of_both
-        return self._fit_to_all if few_entries_alone(observation) else self._fit
+    def complete(self) -> Factorization:
+        """Every row or column is known: its leading part, and what left-out columns tell of others."""
+        cells = self.cells if self.cells.n_columns == self.cells.shape[1] else self.cells.T
+        answer, model = complete_matrix(take(cells.columns, np.argsort(cells.column_index), axis=1), self.method.rank)
+        if cells is not self.cells:
+            answer, model = answer.T, model.T
+        return self._finished(self._cut(answer, None), complete_report(answer.rank, self.method.rank), model, NO_INDEX)
 
-    def _best_of_both(self, observation: Observation, form: str, rng: RandomState) -> Factorization:
-        """From rows and columns as such, from all values as scattered ones, or the mean: entries set aside choose."""
-        is_cross = observation.n_rows and observation.n_columns
-        by_lines = self if is_cross else replace(self, way=Way(model=SUBSPACE))
-        unit, aside = _unit(observation), set_aside(observation, random_generator(rng))
-        sample = observation.divide(unit)
-        trial = self._trial(by_lines, sample, aside, rng)
-        if trial is None:
-            return by_lines._fit(observation, form, rng)
-        answer = replace(self, way=trial.way, refine=trial.refine)._blend(observation, form, rng)
-        tried, _ = in_form(form, trial.answer, sample)
-        report = FitReport((*answer.report.facts, *judged_by(tried, sample, aside)))
-        model = None if trial.noise is None else FittedModel.of(answer, unit * trial.noise)
-        return replace(answer, provenance=replace(answer.provenance, report=report, model=model))
+    def exact(self, found: Exact) -> Factorization:
+        """A matrix that is exactly of low rank."""
+        answer = self._cut(put_back(self.cells, found.prediction), self.method.rank)
+        report = exact_report(answer.rank, self.method.rank, found)
+        return self._finished(answer, report, FittedModel.of(answer, 0.0), self._outside)
 
-    def _trial(
-        self, by_lines: CrossApproximation, sample: Observation, aside: IndexVector, rng: RandomState
-    ) -> Trial | None:
-        """The mean of both readings, without the entries set aside; None where rows and columns shall speak alone.
+    def repeated(self, models: Sequence[Model]) -> Factorization:
+        """The same blend as before, of other cells."""
+        weights = dict(zip((model.name for model in self.method.models), self.method.weights or (), strict=True))
+        kept = [model for model in models if weights[model.name] > 0] or models[:1]
+        fits = [model.fit(self.cells) for model in kept]
+        answer = self._cut(
+            put_back(self.cells, blended(fits, [weights[model.name] for model in kept])), self.method.rank
+        )
+        return self._finished(answer, FitReport(), None, NO_INDEX)
 
-        Where none can be set aside, entries that are fitted can still say that rows and columns are exact.
-        """
-        is_cross, share = by_lines is self, share_of_few(sample)
-        judges = sample.entries.take(aside if len(aside) else np.flatnonzero(sample.outside))
-        if not len(aside) and (not share or (is_cross and not len(judges))):
-            return None
-        part = sample.subset(entries=np.delete(np.arange(sample.n_entries), aside), design=sample.design)
-        lines = by_lines._fit(part, "free", rng)
-        if (is_cross or len(aside)) and is_met(lines, judges):
-            return None
-        scattered = as_scattered(part)
-        fit = self._fit if is_cross else self._way_of(scattered)  # the latter is how the answer will be made
-        values = fit(scattered, "free", rng)
-        share = best_share(lines, values, judges, self.rank) if len(aside) else share
-        way = lines.provenance.method.way._replace(scattered=values.provenance.method.way, share=share)
-        answer = blended_answer(lines, values, way, part, self.rank)
-        if not share or (is_cross and len(aside) and gain_over_zero(answer, judges) < KEPT):
-            return None
-        if len(aside):
-            noise: float | None = root_mean_square(answer, judges)
+    def blended(self, trials: Trials) -> Factorization:
+        """The blend that predicts left-out values best."""
+        uses_entries = any(model.uses_entries for model in trials.models)
+        parts = [self._cut(put_back(*trials.without(k)), self.method.rank) for k in range(len(trials.parts))]
+        rank, why = self.method.rank, ASKED_FOR
+        if rank is None and parts:
+            rank, why = _least_rank(parts, trials), "left-out values are predicted as well as with more"
+            parts = [part.truncate(rank) if rank < part.rank else part for part in parts]
+        if trials.parts and trials.left_out.folds[0].cells is self.cells:
+            answer = parts[0]
         else:
-            models = (x.provenance.model for x in (lines, values))
-            noise = max((model.noise for model in models if model is not None), default=None)
-        return Trial(answer, way, lines.provenance.method.refine, noise)
+            answer = self._cut(put_back(self.cells, blended(trials.whole, trials.weights)), rank)
+        folds = zip(parts, trials.left_out.folds, strict=True)
+        predicted = [to_numpy(part.entries(fold.i, fold.j)) for part, fold in folds]
+        found = judged(trials.held, np.concatenate([np.empty(0), *predicted]), trials.of("offsets"))
+        report = fit_report(answer.rank, why, trials, found, self.unit)
+        model = FittedModel.of(answer, found.error) if found.number else None
+        weights = tuple(float(x) for x in trials.weights)
+        method = replace(self.method, models=trials.models, weights=weights, rank=max(answer.rank, 1))
+        left_out = trials.left_out
+        fits = tuple(self._in_units(self._in_form(part)[0]) for part in parts)
+        refits = Refits(left_out.records, left_out.rows, left_out.columns, fits)
+        held_out = NO_INDEX if uses_entries else self._outside
+        return self._replace(method=method)._finished(answer, report, model, held_out, refits)
 
-    def _blend(self, observation: Observation, form: str, rng: RandomState) -> Factorization:
-        """The same once it is chosen: everything is fitted."""
-        way, by_values = self.way, self.way.scattered or Way()
-        unit = _unit(observation)
-        sample, free = observation.divide(unit), replace(self, form="free")
-        scattered = replace(free, way=by_values, refine=by_values.step is not None)
-        lines = values = scattered.fit(as_scattered(sample), rng=rng)
-        if way.share < 1:
-            lines = replace(free, way=way._replace(scattered=None))._fit(sample, "free", rng)
-        answer, of_form = in_form(form, blended_answer(lines, values, way, sample, self.rank), sample)
-        report = FitReport((*blended_facts(lines.report, answer.rank, way.share).facts, *of_form))
-        return finished(answer, observation, unit, Provenance(self, NO_INDEX, observation.fingerprint, report))
+    @property
+    def _outside(self) -> IndexVector:
+        """Records outside the sampled rows and columns, but for those that helped to choose these."""
+        o = self.sample
+        return np.flatnonzero(o.outside & ~o.steering) if o.n_entries == self.observation.n_entries else NO_INDEX
 
-    def _fit_to_all(self, observation: Observation, form: str, rng: RandomState) -> Factorization:
-        """Entries set aside choose, and then they are fitted too: of few, a tenth is missed."""
-        if self.way.model and not self.refine:
-            return self._fit(observation, form, rng, holdout=0.0)
-        chosen = self._fit(observation, form, rng)
-        method, model, report = chosen.provenance.method, chosen.provenance.model, chosen.provenance.report
-        if not isinstance(method, CrossApproximation) or method.refine or not method.way.model:
-            return chosen
-        answer = method._fit(observation, form, rng, holdout=0.0)
-        provenance = replace(
-            answer.provenance,
-            report=FitReport((*report.facts, fitted_again(observation.n_entries))),
-            model=None if model is None else FittedModel.of(answer, model.noise),
+    def _cut(self, answer: Factorization, rank: int | None) -> Factorization:
+        """The leading part of an answer, as the matrix is promised to be."""
+        if self.observation.symmetry is not None:
+            return symmetric_part(answer, rank, self.observation.symmetry)
+        return answer if rank is None or rank >= answer.rank else answer.truncate(rank)
+
+    def _in_form(self, answer: Factorization) -> tuple[Factorization, tuple[Fact, ...]]:
+        """A free answer in the form asked for, and what that costs."""
+        return in_form(self.method.form, answer, self.sample)
+
+    def _in_units(self, answer: Factorization) -> Factorization:
+        """An answer in the units, the library and the type of the observation."""
+        like, kind = self.observation.values, self.observation.dtype
+
+        def stored(x: Matrix) -> Matrix:
+            x = to_device(x, like) if is_numpy_array(x) and not is_numpy_array(like) else x
+            return array_namespace(like).astype(x, kind, copy=False)
+
+        left = answer.left._replace(vectors=stored(answer.left.vectors))
+        right = answer.right._replace(vectors=stored(answer.right.vectors))
+        core = answer.core._replace(Z=stored(answer.core.Z * self.unit))
+        return Factorization(left, core, left if answer.is_symmetric else right)
+
+    def _finished(
+        self,
+        answer: Factorization,
+        report: FitReport,
+        model: FittedModel | None,
+        held_out: IndexVector,
+        refits: Refits | None = None,
+    ) -> Factorization:
+        """The approximation with its names, and how it was made."""
+        o, facts = self.observation, FitReport().facts
+        if answer.core.solver != NYSTROEM:
+            answer, facts = self._in_form(answer)
+        misfit = to_numpy(o.values) / self.unit - to_numpy(answer.entries(o.i, o.j))
+        found = self._in_units(answer)
+        method = replace(self.method, rank=max(found.rank, 1))
+        return replace(
+            found,
+            core=found.core._replace(residual_norm=float(np.linalg.norm(misfit)) * self.unit),
+            row_names=o.row_names,
+            column_names=o.column_names,
+            provenance=Provenance(
+                method,
+                held_out,
+                o.fingerprint,
+                FitReport((*report.facts, *facts)),
+                None if model is None else model.scale(self.unit),
+                refits,
+            ),
         )
-        return replace(answer, provenance=provenance)
-
-    def _fit(self, observation: Observation, form: str, rng: RandomState, *, holdout: float = HOLDOUT) -> Factorization:
-        if observation.n_rows and not observation.n_columns:
-            turned = self._fit(observation.T, form, rng).T
-            method = replace(turned.provenance.method.method, rank=turned.rank)
-            return replace(turned, provenance=replace(turned.provenance, method=method))
-        unit = _unit(observation)
-        parts = split_sample(observation.divide(unit), holdout, random_generator(rng), at_most=MOST_CHECKED)
-        sample, use, check = parts
-        if sample.has_gaps and not _is_table(sample):
-            sample = filled_lines(sample)
-        start = self._start(sample, use, check)
-        refinement = refined(start, sample, use, check, self.refine, self.way.step)
-        answer, rank = refinement.approximation, start.rank
-        if self.rank is None:
-            rank = chosen_rank(sample, self.offsets, start, answer, check if refinement.is_kept else use)
-        if rank.rank < answer.rank or start.skeleton is None or observation.symmetry is not None:
-            answer = symmetric_part(answer, rank.rank, observation.symmetry)
-        answer, of_form = in_form(form, answer, _lines(observation))
-        used = start.used_entries or refinement.is_kept
-        outside = evidence_outside(sample)
-        held_out = check if used else outside[outside < observation.n_entries]
-        verdict = judged(answer, sample, start, use if used else held_out[:0], held_out)
-        report = FitReport((*fit_report(answer, rank, start, refinement, verdict).facts, *of_form))
-        model = _model(answer, sample, start, held_out)
-        method = replace(
-            self, rank=max(answer.rank, 1), refine=refinement.is_kept, way=start.way._replace(step=refinement.step)
-        )
-        scaled = None if model is None else model.scale(unit)
-        provenance = Provenance(method, held_out, observation.fingerprint, report, scaled)
-        return finished(answer, observation, unit, provenance)
-
-    def _start(self, sample: Observation, use: IndexVector, check: IndexVector) -> Start:
-        """The way that fits what was read."""
-        if sample.has_gaps:
-            return from_table(sample, self.rank, self.offsets)
-        if is_complete(sample):
-            return from_all_columns(sample, self.rank)
-        build = from_rows_and_columns if sample.n_rows else from_columns if sample.n_columns else from_values
-        return build(sample, self.rank, self.offsets, use, check, self.way)
 
 
-def _unit(observation: Observation) -> float:
-    """What values are divided by, so that squares of squares can be summed up."""
-    return harmless_unit(observation.magnitude, observation.values, power=4)
+def _least_rank(parts: Sequence[Factorization], trials: Trials) -> int:
+    """The least rank whose error is as small as with all directions: at left-out values, and on rows and columns.
 
-
-def _lines(observation: Observation) -> Observation:
-    """The same observation; of a symmetric matrix, each row and column as both."""
-    return observation if observation.symmetry is None else mirrored(observation, which=NO_INDEX)
-
-
-def _check_not_empty(observation: Observation) -> None:
-    if not any(observation.counts):
-        raise InvalidArgumentError("nothing was observed: no columns, no rows and no entries. Observe some of them.")
-
-
-def _check_distributed(observation: Observation) -> None:
-    """That rows and columns of Dask are both there, as all steps need them that work block by block."""
-    o = observation
-    if not is_dask_array(o.values) or (o.n_rows and o.n_columns and not o.has_gaps and o.symmetry is None):
-        return
-    raise InvalidArgumentError(
-        f"the observation holds Dask arrays: {o.n_columns} columns, {o.n_rows} rows and {o.n_gaps} gaps of a "
-        f"{o.symmetry or 'general'} matrix. approximate works block by block on columns and rows together, without "
-        "gaps, of a matrix without symmetry. Read both, or NumPy arrays: DaskSource(array, distributed=False)."
-    )
-
-
-def _check_offsets(offsets: str | bool) -> None:
-    if offsets not in ("auto", True, False):
-        raise InvalidArgumentError(f'offsets={offsets!r} is unknown. Give "auto", True or False.')
-
-
-def _is_table(sample: Observation) -> bool:
-    """Whether all rows, or all columns, are among the sampled ones, so that only gaps are unknown."""
-    return sample.n_rows == sample.shape[0] or sample.n_columns == sample.shape[1]
-
-
-def _model(answer: Factorization, sample: Observation, start: Start, held_out: IndexVector) -> FittedModel | None:
-    """What is kept for rows and columns that come later; None where nothing tells the size of the noise.
-
-    It is the error at values that were not used, or at rows and columns that were left out.
+    Both are estimated from a part of the cells, and stand for as many as there are.
     """
-    aside = sample.entries.take(held_out) if start.aside is None else start.aside.entries
-    if len(aside):
-        noise = math.sqrt(float(np.average(squared_errors(answer, aside), weights=aside.fit_weights)))
-        return FittedModel.of(answer, noise)
-    if start.is_exact:
-        return FittedModel.of(answer, 0.0)
-    if start.skeleton is not None and not math.isnan(start.skeleton.left_out_error):
-        mean_square = float(array_namespace(sample.rows).mean(sample.rows**2))
-        return FittedModel.of(answer, math.sqrt(start.skeleton.left_out_error * mean_square))
-    return start.model
+    most = max(part.rank for part in parts)
+    errors = np.zeros(most + 1)
+    for answer, fold in zip(parts, trials.left_out.folds, strict=True):
+        errors += _errors_of_fold(answer, fold, most)
+    return max(1, int(np.argmax(errors <= (1 + AS_GOOD) ** 2 * np.min(errors))))
+
+
+def _errors_of_fold(answer: Factorization, fold: Fold, most: int) -> FloatArray:
+    """Expected squared error over the matrix for each rank from 0 to ``most``."""
+    cells = fold.cells
+    some = np.linspace(0, len(fold.i) - 1, min(len(fold.i), MOST_COMPARED)).astype(np.int64)
+    (n, m), d1, d2 = cells.shape, cells.n_columns, cells.n_rows
+    unread = n * m if cells.is_table else (n - d2) * (m - d1)
+    errors = unread * _errors_by_rank(answer, fold.i[some], fold.j[some], fold.values[some])
+    for lines, size, index, at in (
+        (cells.rows, m, cells.row_index, answer),
+        (cells.columns.T, n, cells.column_index, answer.T),
+    ):
+        if len(index) and not cells.has_gaps:
+            a, b = np.divmod(np.linspace(0, len(index) * size - 1, MOST_COMPARED).astype(np.int64), size)
+            errors += len(index) * size * _errors_by_rank(at, index[a], b, to_numpy(gather(lines, a, b)))
+    return np.pad(errors, (0, most + 1 - len(errors)), mode="edge")
+
+
+def _errors_by_rank(answer: Factorization, i: IndexVector, j: IndexVector, values: FloatArray) -> FloatArray:
+    """Mean squared error at some cells for each rank from 0 on."""
+    left = to_numpy(take(answer.left.vectors, i, axis=0) @ answer.core.Z)
+    terms = left * to_numpy(take(answer.right.vectors, j, axis=0))
+    errors = values[:, None] - np.cumsum(np.column_stack([np.zeros(len(i)), terms]), axis=1)
+    return np.asarray(np.mean(errors**2, axis=0))
+
+
+def _check(observation: Observation, method: StackedApproximation) -> None:
+    """That there is something to approximate, and that all steps can be made."""
+    o = check_observation(observation)
+    if method.rank is not None:
+        check_count(method.rank, name="rank", at_least=1)
+    if not any(o.counts):
+        raise InvalidArgumentError("nothing was observed: no columns, no rows and no entries. Observe some of them.")
+    if is_dask_array(o.values) and not (o.n_rows and o.n_columns and not o.has_gaps and o.symmetry is None):
+        raise InvalidArgumentError(
+            f"the observation holds Dask arrays: {o.n_columns} columns, {o.n_rows} rows and {o.n_gaps} gaps of a "
+            f"{o.symmetry or 'general'} matrix. approximate works block by block on columns and rows together, without "
+            "gaps, of a matrix without symmetry. Read both, or NumPy arrays: DaskSource(array, distributed=False)."
+        )

@@ -8,6 +8,7 @@ products are known from those of the sampled rows and columns, so that it need n
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -19,8 +20,8 @@ from ..._arrays import (
     index_table,
     keep,
     keep_tall,
+    numerical_rank,
     put_rows,
-    rounding_unit,
     small_svd,
     take,
     to_device,
@@ -29,12 +30,11 @@ from ..._arrays import (
 from ..._typing import FloatArray, IndexVector, Matrix, Vector
 from ...factorization import Basis, Core, Factorization, leading_basis
 from ...factorization.basis import vectors_from_gram
-from ...observation import Observation
-from .cross import Cross
+from ...observation import Cells
+from .cross import Cross, cross_of
 from .prediction import Prediction
-from .rank import exact_rank
 
-__all__ = ["assemble", "leading_part", "mean_of", "with_lines"]
+__all__ = ["exact_rank", "leading_part", "put_back"]
 
 MOST_INSIDE = 9.0  # squares of a feature on the sampled lines, relative to the others, beyond which digits are lost
 LEAST_CONDITION = 1e-9  # of inner products, as reciprocal, below which directions are lost
@@ -49,14 +49,44 @@ class _Outside(NamedTuple):
     coordinates: Matrix  # (k, p), of the features
 
 
-def assemble(
-    observation: Observation, prediction: Prediction, rank: int | None = None, cross: Cross | None = None
-) -> Factorization:
+def put_back(cells: Cells, prediction: Prediction, rank: int | None = None) -> Factorization:
+    """Rows and columns as they were read, the prediction elsewhere and in their gaps; its leading ``rank`` directions.
+
+    Without rows and columns, and of a table with gaps, that is the prediction alone.
+    """
+    if cells.is_table or not (cells.n_rows or cells.n_columns):
+        return leading_part(*prediction.factors, rank)
+    has_guesses = cells.has_gaps or len(cells.hidden)
+    cells = _with_guesses(cells, prediction) if has_guesses else cells
+    if has_guesses or not prediction.is_of_samples:
+        d1, d2 = cells.n_columns, cells.n_rows
+        nothing = Prediction(cells.columns, np.zeros((d1, 0)), np.zeros((0, d2)), cells.rows.T)
+        prediction = nothing.plus(Prediction.of(*prediction.factors))
+    return _assemble(cells, prediction, rank, cross_of(cells) if cells.is_cross else None)
+
+
+def _with_guesses(cells: Cells, prediction: Prediction) -> Cells:
+    """The cells with the prediction in the gaps of rows and columns, and where they are hidden."""
+    n, m = cells.shape
+    i, j = np.divmod(cells.hidden, m)
+    columns, rows = np.array(to_numpy(cells.columns)), np.array(to_numpy(cells.rows))
+    for lines, index, at, other in ((rows, cells.row_index, i, j), (columns.T, cells.column_index, j, i)):
+        place = index_table(index, n if lines is rows else m)[at]
+        lines[place[place >= 0], other[place >= 0]] = np.nan
+    guess = to_numpy(prediction.combined(take(prediction.left, cells.row_index, axis=0)) @ prediction.right.T)
+    rows = np.where(np.isnan(rows), guess, rows)
+    turned = prediction.T
+    guess = to_numpy(turned.combined(take(turned.left, cells.column_index, axis=0)) @ turned.right.T)
+    columns = np.where(np.isnan(columns), guess.T, columns)
+    return replace(cells, columns=to_device(columns, cells.columns), rows=to_device(rows, cells.rows))
+
+
+def _assemble(cells: Cells, prediction: Prediction, rank: int | None, cross: Cross | None) -> Factorization:
     """Best approximation of rank ``rank`` of the assembled matrix.
 
     Parameters
     ----------
-    observation : Observation
+    cells : Cells
         Sampled columns C (n, d1) and rows R (d2, m).
     prediction : Prediction
         For what was not read; its first features are the sampled columns.
@@ -70,15 +100,15 @@ def assemble(
     Factorization
         Its bases are not made of sampled columns and rows, so it has no C U R form.
     """
-    d2, least = observation.n_rows, rounding_unit(observation.values)
-    outside = _by_gram(observation, prediction.left, cross) or _by_basis(observation, prediction.left)
-    right = _RightFactor.of(observation, prediction, outside.coordinates)
+    d2, least = cells.n_rows, cells.rounding
+    outside = _by_gram(cells, prediction.left, cross) or _by_basis(cells, prediction.left)
+    right = _RightFactor.of(cells, prediction, outside.coordinates)
     V = None if cross is None or rank is None else right.leading_vectors(cross, rank)
     V = leading_basis(right.formed(), rank, least=least).vectors if V is None else V
     P, s, Qt = small_svd(right.transposed_times(V))
     kept = exact_rank(to_numpy(s), least)
     P, s, Qt = P[:, :kept], s[:kept], Qt[:kept, :]
-    U = put_rows(outside.vectors @ (outside.change @ P[d2:, :]), observation.row_index, P[:d2, :])
+    U = put_rows(outside.vectors @ (outside.change @ P[d2:, :]), cells.row_index, P[:d2, :])
     return _orthonormal(U, s, V @ Qt.T)
 
 
@@ -97,17 +127,17 @@ class _RightFactor(NamedTuple):
     column_index: IndexVector  # (d1,)
 
     @classmethod
-    def of(cls, observation: Observation, prediction: Prediction, coordinates: Matrix) -> _RightFactor:
+    def of(cls, cells: Cells, prediction: Prediction, coordinates: Matrix) -> _RightFactor:
         """The right factor of an assembled matrix; ``coordinates`` are those of the features of the prediction."""
         mixing, coefficients = (to_device(x, coordinates) for x in (prediction.mixing, prediction.coefficients))
         return cls(
-            float64(observation.rows),
-            coordinates[:, : observation.n_columns],
+            float64(cells.rows),
+            coordinates[:, : cells.n_columns],
             coordinates @ mixing,
             coefficients,
             prediction.right,
-            take(prediction.right, observation.column_index, axis=0),
-            observation.column_index,
+            take(prediction.right, cells.column_index, axis=0),
+            cells.column_index,
         )
 
     def formed(self) -> Matrix:
@@ -158,22 +188,22 @@ class _RightFactor(NamedTuple):
         return gram
 
 
-def _by_basis(observation: Observation, features: Matrix) -> _Outside:
+def _by_basis(cells: Cells, features: Matrix) -> _Outside:
     """With an orthonormal basis, at any condition of the features."""
     xp = array_namespace(features)
-    is_sampled_row = to_device(index_table(observation.row_index, observation.shape[0]) >= 0, features)
+    is_sampled_row = to_device(index_table(cells.row_index, cells.shape[0]) >= 0, features)
     outside = xp.where(is_sampled_row[:, None], xp.zeros_like(features), features)
     sizes = xp.linalg.vector_norm(outside, axis=0)
     scaled = outside / xp.where(sizes > 0, sizes, xp.ones_like(sizes))
-    left = float64(leading_basis(scaled, least=rounding_unit(observation.values)).vectors)
+    left = float64(leading_basis(scaled, least=cells.rounding).vectors)
     return _Outside(left, to_device(np.eye(left.shape[1]), left), left.T @ outside)
 
 
-def _by_gram(observation: Observation, features: Matrix, cross: Cross | None) -> _Outside | None:
+def _by_gram(cells: Cells, features: Matrix, cross: Cross | None) -> _Outside | None:
     """By the triangle of their inner products, which are known; None where that would lose digits."""
     if cross is None:
         return None
-    inside = to_numpy(take(features, observation.row_index, axis=0))
+    inside = to_numpy(take(features, cells.row_index, axis=0))
     gram = _gram_outside(features, inside, cross)
     squares = gram.diagonal()
     if np.any(squares * MOST_INSIDE <= np.sum(inside**2, axis=0)) or not np.all(squares > 0):
@@ -208,47 +238,20 @@ def _orthonormal(U: Matrix, s: Vector, V: Matrix) -> Factorization:
     return Factorization(Basis(U), Core(_diagonal(s), "approximate"), Basis(V))
 
 
-def leading_part(left: Matrix, right: Matrix, rank: int) -> Factorization:
+def exact_rank(s: FloatArray, rounding: float) -> int:
+    """How many singular values of a matrix whose entries have this relative rounding are not made by it."""
+    return numerical_rank(s, (), 32 * rounding)
+
+
+def leading_part(left: Matrix, right: Matrix, rank: int | None = None) -> Factorization:
     """Best approximation of rank ``rank`` of ``left @ right.T``, for factors of shape (n, k) and (m, k)."""
     xp = array_namespace(left)
     Ql, Rl = xp.linalg.qr(left)
     Qr, Rr = xp.linalg.qr(right)
     P, s, Qt = small_svd(Rl @ Rr.T)
-    rank = min(rank, s.shape[0])
+    rank = s.shape[0] if rank is None else min(rank, s.shape[0])
     core = Core(_diagonal(s[:rank]), "approximate")
     return Factorization(Basis(Ql @ P[:, :rank]), core, Basis(Qr @ Qt[:rank, :].T))
-
-
-def with_lines(answer: Factorization, observation: Observation, rank: int | None = None) -> Factorization:
-    """The answer where nothing was read, rows and columns as they were read; the answer fills their gaps."""
-    d1, k = observation.n_columns, answer.rank
-    if observation.has_gaps:
-        columns = _known_or(observation.columns, answer.columns(observation.column_index))
-        rows = _known_or(observation.rows, answer.rows(observation.row_index))
-        observation = observation.with_lines(columns, rows)
-    features = array_namespace(observation.columns).concat(
-        [float64(observation.columns), float64(answer.left.vectors)], axis=1
-    )
-    mixing = np.vstack([np.zeros((d1, k)), np.eye(k)])
-    right = float64(answer.right.vectors) @ float64(answer.core.Z).T
-    return assemble(observation, Prediction(features, mixing, np.eye(k), right), rank)
-
-
-def _known_or(lines: Matrix, guess: Matrix) -> Matrix:
-    """Some lines, with a guess where they have gaps."""
-    xp = array_namespace(lines)
-    return xp.where(xp.isnan(lines), xp.astype(guess, lines.dtype, copy=False), lines)
-
-
-def mean_of(first: Factorization, second: Factorization, *, share: float = 0.5) -> Factorization:
-    """The mean of two approximations whose cores are diagonal, in which the second counts a share."""
-    xp = array_namespace(first.core.Z)
-    left, right = (
-        xp.concat([float64(getattr(x, side).vectors) for x in (first, second)], axis=1) for side in ("left", "right")
-    )
-    parts = ((1 - share, first), (share, second))
-    sizes = np.concatenate([part * to_numpy(x.core.Z).diagonal() for part, x in parts])
-    return leading_part(left * to_device(sizes, left), right, len(sizes))
 
 
 def _diagonal(s: Matrix) -> Matrix:

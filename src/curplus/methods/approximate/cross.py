@@ -1,21 +1,27 @@
-"""The small matrices that say all about the cross of sampled rows and columns.
+r"""The small matrices that hold all that a ridge skeleton needs of sampled rows and columns.
 
 A row is left out and predicted from the others, or its mean is compared with the means of others: all that takes is
 inner products of rows, and of columns. A row and a column of ones stand beside them, so that constants are among what
-can be combined.
+can be combined. A *target* is what the ridge shrinks towards, made of rows and columns by few numbers: zero, a product
+of their sums, or offsets.
+
+.. math:: M \approx [C, 1] \, P \, [R; 1] + \tilde C \, \tilde W_\lambda^+ \, \tilde R
+
+with :math:`\tilde C = [C, 1] A` and :math:`\tilde R = B [R; 1]` the deviations from that target.
 """
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
-from ..._arrays import array_namespace, float64, take, to_device, to_numpy
+from ..._arrays import array_namespace, take, to_device, to_numpy
 from ..._typing import FloatArray, Matrix
-from ...observation import Observation
+from ...observation import Cells
 
-__all__ = ["Cross", "Means", "cross_of"]
+__all__ = ["Cross", "Target", "cross_of", "targets"]
 
 CANCELLED = 1e-6  # of the squares left without means, below which they are summed up anew
 
@@ -57,12 +63,11 @@ class Cross(NamedTuple):
         )
 
 
-def cross_of(observation: Observation) -> Cross:
-    """The small matrices of a sample; only they leave its device."""
-    n, m = observation.shape
-    C, Rt = float64(observation.columns), float64(observation.rows).T
-    d1, d2 = observation.n_columns, observation.n_rows
-    W = to_numpy(take(Rt, observation.column_index, axis=0)).T
+def cross_of(cells: Cells) -> Cross:
+    """The small matrices of rows and columns without gaps; only they leave the device."""
+    n, m = cells.shape
+    C, Rt, d1, d2 = cells.columns, cells.rows.T, cells.n_columns, cells.n_rows
+    W = to_numpy(take(Rt, cells.column_index, axis=0)).T
     row_gram, column_gram = _gram(Rt), _gram(C)
     return Cross(
         W,
@@ -105,3 +110,97 @@ def _means(x: Matrix, gram: FloatArray) -> Means:
     variance = of_means / d / max(n - 1, 1)
     interaction = max(total - of_means, 0.0) / ((n - 1) * (d - 1)) if n > 1 and d > 1 else np.nan
     return Means(float(by_column.mean()), variance, interaction)
+
+
+class Target(NamedTuple):
+    """What the ridge shrinks towards, and the rows and columns as they deviate from it.
+
+    Deviations of the columns are ``[C, 1] @ A`` and those of the rows ``B @ [R; 1]``. A and B are the identity but for
+    a few directions, so products with them take no more than those directions.
+    """
+
+    name: str
+    left: FloatArray  # (d1 + 1, q); the target is [C, 1] @ left @ right @ [R; 1]
+    right: FloatArray  # (q, d2 + 1)
+    left_inside: FloatArray  # (d2, q), [C, 1] @ left in the sampled rows
+    right_inside: FloatArray  # (q, d1), right @ [R; 1] in the sampled columns
+
+    @property
+    def T(self) -> Target:
+        """The same for the transposed matrix."""
+        return Target(self.name, self.right.T, self.left.T, self.right_inside.T, self.left_inside.T)
+
+    @property
+    def own_rows(self) -> FloatArray:
+        """By which factor the target of each row contains the row itself, shape (d2,)."""
+        own: FloatArray = np.sum(self.left_inside * self.right[:, :-1].T, axis=1)
+        return own
+
+    def by_columns(self, x: FloatArray) -> FloatArray:
+        """The product ``A @ x``, shape (d1 + 1, k), for ``x`` of shape (d1, k)."""
+        product: FloatArray = np.vstack([x, np.zeros(x.shape[1])])
+        return product - self.left @ (self.right_inside @ x) if len(self.right) else product
+
+    def of_rows(self, x: FloatArray) -> FloatArray:
+        """The product ``B @ x``, shape (d2, k), for ``x`` of shape (d2 + 1, k)."""
+        return x[:-1] - self.left_inside @ (self.right @ x) if len(self.right) else x[:-1]
+
+    def intersection(self, cross: Cross) -> FloatArray:
+        """Deviations where rows and columns intersect, shape (d2, d1)."""
+        return self.of_rows(np.vstack([cross.W, np.ones(cross.W.shape[1])]))
+
+
+def targets(cross: Cross, is_uniform: bool) -> list[Target]:
+    """The targets that compete; sums only of rows and columns that were drawn uniformly, as those of others mislead."""
+    with_sums = is_uniform and min(cross.W.shape) > 1
+    return [zero_target(cross), *([_sum_target(cross)] if with_sums else []), _offset_target(cross)]
+
+
+def zero_target(cross: Cross) -> Target:
+    """Zero."""
+    d2, d1 = cross.W.shape
+    return _target("zero", cross, np.zeros((d1 + 1, 0)), np.zeros((0, d2 + 1)))
+
+
+def _sum_target(cross: Cross) -> Target:
+    """The multiple of the product of row sums and column sums that predicts left-out rows and columns best."""
+    d2, d1 = cross.W.shape
+    fit = size = 0.0
+    for side in (cross, cross.T):
+        gram = side.row_gram[:-1, :-1]
+        sums, inner, own = side.W.sum(axis=1), gram.sum(axis=1), np.diag(gram)
+        fit += side.unread_rows * float(sums @ (inner - own))
+        size += side.unread_rows * float(sums**2 @ (inner.sum() - 2 * inner + own))
+    left, right = np.ones((d1 + 1, 1)), np.full((1, d2 + 1), fit / size if size > 0 else 0.0)
+    left[-1] = right[:, -1] = 0
+    return _target("sums", cross, left, right)
+
+
+def _offset_target(cross: Cross) -> Target:
+    r"""Offsets of rows and columns, from their means, each shrunk by how little is known of it.
+
+    A row mean over d1 columns has variance :math:`\tau^2 + \sigma^2 / d_1` with :math:`\tau^2` that of the offsets,
+    and its best guess is the share :math:`\tau^2 / (\tau^2 + \sigma^2 / d_1)` of its deviation.
+    """
+    d2, d1 = cross.W.shape
+    of_rows = _reliability(cross.row_means, d1, cross.column_means)
+    of_columns = _reliability(cross.column_means, d2, cross.row_means)
+    constant = (1 - of_rows) * cross.row_means.mean + (1 - of_columns) * cross.column_means.mean - float(cross.W.mean())
+    left, right = np.zeros((d1 + 1, 2)), np.zeros((2, d2 + 1))
+    left[:-1, 0], left[-1] = of_rows / d1, (constant, 1)
+    right[1, :-1], right[0, -1] = of_columns / d2, 1
+    return _target("offsets", cross, left, right)
+
+
+def _target(name: str, cross: Cross, left: FloatArray, right: FloatArray) -> Target:
+    left_inside = cross.W @ left[:-1] + left[-1]
+    right_inside = right[:, :-1] @ cross.W + right[:, -1:]
+    return Target(name, left, right, left_inside, right_inside)
+
+
+def _reliability(means: Means, count: int, others: Means) -> float:
+    """The share of the deviations of means over ``count`` values that is not chance."""
+    interaction = others.interaction if math.isnan(means.interaction) else means.interaction
+    if not means.variance > 0:
+        return 0.0
+    return 1.0 if math.isnan(interaction) else max(0.0, 1 - interaction / count / means.variance)

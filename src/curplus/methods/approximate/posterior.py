@@ -1,4 +1,4 @@
-r"""Factors as averages over what the entries leave open.
+r"""Pair as averages over what the entries leave open.
 
 The low-rank part of scattered entries is a best guess, and where little is known of a row, a best guess overstates what
 it says. Here both factors are normal variables, :math:`u_i \sim N(0, I)` and :math:`v_j \sim N(0, A)`, and each entry
@@ -20,17 +20,27 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._arrays import blocks, column_products
+from ..._arrays import blocks, column_products, row_products
 from ..._triangles import Pairs, full, pairs_of, triangle
-from ..._typing import FloatArray
+from ..._typing import FloatArray, IndexVector
 from ...observation import Entries
-from .als import SparseSums
-from .factors import Factors
+from .least_squares import SparseSums
 
-__all__ = ["posterior_mean"]
+__all__ = ["Pair", "posterior_mean"]
 
 SWEEPS = 5  # from a good start; many more follow the noise
 MOST_NUMBERS = 50_000_000  # in the covariances of all rows and columns
+
+
+class Pair(NamedTuple):
+    """The matrix ``left @ right.T``."""
+
+    left: FloatArray  # (n, k)
+    right: FloatArray  # (m, k)
+
+    def at(self, i: IndexVector, j: IndexVector) -> FloatArray:
+        """Values at ``(i[t], j[t])``."""
+        return np.asarray(row_products(self.left, self.right, i, j))
 
 
 class Normal(NamedTuple):
@@ -61,22 +71,21 @@ class Normal(NamedTuple):
         return Normal(self.mean * scale, self.covariance * (scale[self.pairs.a] * scale[self.pairs.b]))
 
 
-def posterior_mean(entries: Entries, start: Factors) -> Factors:
+def posterior_mean(entries: Entries, start: Pair) -> Pair:
     """The product of the mean factors, from a start that has the directions; the start itself where they are too many.
 
     Parameters
     ----------
     entries : Entries
         What is approximated, on the host, with weights.
-    start : Factors
+    start : Pair
         Where to begin, such as the low-rank part of the same entries.
     """
     k = start.left.shape[1]
     pairs = pairs_of(k)
     if k == 0 or len(pairs.a) * sum(entries.shape) > MOST_NUMBERS:
         return start
-    by_rows = SparseSums(entries)
-    by_columns = SparseSums(Entries(entries.shape[::-1], entries.j, entries.i, entries.values, weights=entries.weights))
+    by_rows, by_columns = SparseSums(entries), SparseSums(entries.T)
     unit = np.sqrt(np.mean(start.left**2, axis=0))
     prior = 1 / np.mean((start.right * unit) ** 2, axis=0)  # inverse variance of each coordinate on the right
     right = Normal(start.right * unit, np.zeros((entries.shape[1], len(pairs.a))))
@@ -89,7 +98,7 @@ def posterior_mean(entries: Entries, start: Factors) -> Factors:
         left, right = left.scaled(scale), right.scaled(1 / scale)
         prior, of_rows = 1 / right.squares, _moment_sums(by_rows, right)
         noise = _expected_noise(entries, of_rows, left, right)
-    return Factors(left.mean, right.mean)
+    return Pair(left.mean, right.mean)
 
 
 def _moment_sums(sums: SparseSums, other: Normal) -> FloatArray:
@@ -109,14 +118,14 @@ def _posterior(of_rows: FloatArray, target: FloatArray, prior: FloatArray, noise
     return Normal(mean, covariance)
 
 
-def _noise(entries: Entries, factors: Factors) -> float:
+def _noise(entries: Entries, factors: Pair) -> float:
     rest = entries.values - factors.at(entries.i, entries.j)
     return max(float(np.average(rest**2, weights=entries.weights)), np.finfo(float).tiny)
 
 
 def _expected_noise(entries: Entries, of_rows: FloatArray, left: Normal, right: Normal) -> float:
     """The expected square of what is left of an entry: that of the means, and what the products vary by."""
-    means, weights = Factors(left.mean, right.mean), np.asarray(entries.weights)
+    means, weights = Pair(left.mean, right.mean), np.asarray(entries.weights)
     twice = np.where(left.pairs.a == left.pairs.b, 1.0, 2.0)
     squares = float(np.sum(np.sum(of_rows * left.second_moments, axis=0) * twice))
     uncertain = squares - float(np.sum(weights * means.at(entries.i, entries.j) ** 2))

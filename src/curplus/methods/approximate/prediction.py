@@ -1,4 +1,4 @@
-"""A prediction of the whole matrix, made of the sampled columns and rows and a few more vectors."""
+"""A prediction of the whole matrix as a product of four factors: what every model returns."""
 
 from __future__ import annotations
 
@@ -15,15 +15,28 @@ __all__ = ["Prediction"]
 class Prediction(NamedTuple):
     """The matrix ``left @ mixing @ coefficients @ right.T``; it keeps its digits when multiplied from either end."""
 
-    left: Matrix  # (n, p), the sampled columns first
+    left: Matrix  # (n, p)
     mixing: FloatArray  # (p, k), on the host
     coefficients: FloatArray  # (k, q), on the host
-    right: Matrix  # (m, q), the sampled rows first
+    right: Matrix  # (m, q)
+    is_of_samples: bool = False  # whether the first features are the sampled columns, and the sampled rows
+
+    @classmethod
+    def of(cls, left: FloatArray, right: FloatArray) -> Prediction:
+        """The product of two factors."""
+        k = left.shape[1]
+        return cls(left, np.eye(k), np.eye(k), right)
+
+    @property
+    def factors(self) -> tuple[Matrix, Matrix]:
+        """Two factors, of shape (n, k) and (m, k), whose product it is."""
+        left = self.left @ to_device(self.mixing, self.left)
+        return left, self.right @ to_device(self.coefficients.T, self.right)
 
     @property
     def T(self) -> Prediction:
         """The same for the transposed matrix."""
-        return Prediction(self.right, self.coefficients.T, self.mixing.T, self.left)
+        return Prediction(self.right, self.coefficients.T, self.mixing.T, self.left, self.is_of_samples)
 
     def combined(self, left: Matrix) -> Matrix:
         """What ``right`` is combined with in some rows of ``left``, or in combinations of its rows."""
@@ -40,16 +53,27 @@ class Prediction(NamedTuple):
             return row_products(*both, other, place)
         return row_products(self.left, self.T.combined(right), i, place)
 
-    def plus(self, left: Matrix, mixing: FloatArray, coefficients: FloatArray, right: Matrix) -> Prediction:
-        """With more vectors on both sides, and ``mixing @ coefficients`` of all of them added."""
-        more_left, more_right = left.shape[1], right.shape[1]
+    def to_array(self) -> Matrix:
+        """The whole matrix: for arrays with a short side."""
+        return self.combined(self.left) @ self.right.T
+
+    def times(self, factor: float) -> Prediction:
+        """The prediction, multiplied by a number."""
+        return self._replace(coefficients=factor * self.coefficients)
+
+    def plus(self, other: Prediction) -> Prediction:
+        """The sum of two predictions."""
+        left, right = to_device(other.left, self.left), to_device(other.right, self.right)
+        (p, k), (h, q) = self.mixing.shape, self.coefficients.shape
+        (p2, k2), (h2, q2) = other.mixing.shape, other.coefficients.shape
+        mixing, coefficients = np.zeros((p + p2, k + k2)), np.zeros((h + h2, q + q2))
+        mixing[:p, :k], mixing[p:, k:] = self.mixing, other.mixing
+        coefficients[:h, :q], coefficients[h:, q:] = self.coefficients, other.coefficients
+        concat = array_namespace(self.left).concat
         return Prediction(
-            _beside(self.left, left),
-            np.hstack([np.pad(self.mixing, ((0, more_left), (0, 0))), mixing]),
-            np.vstack([np.pad(self.coefficients, ((0, 0), (0, more_right))), coefficients]),
-            _beside(self.right, right),
+            concat([self.left, left], axis=1),
+            mixing,
+            coefficients,
+            concat([self.right, right], axis=1),
+            self.is_of_samples,
         )
-
-
-def _beside(x: Matrix, more: Matrix) -> Matrix:
-    return array_namespace(x).concat([x, more], axis=1) if more.shape[1] else x

@@ -1,96 +1,108 @@
-"""What the fit chose and found, as facts."""
+"""What a fit chose and found, as facts: the rank, the blend, and how well left-out values are predicted."""
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
-from ...factorization import Fact, Factorization, FitReport
-from .entry_offsets import kept_above
-from .evidence import KEPT_OF_SEVERAL
-from .offsets import Offsets
-from .rank import ASKED_FOR, RankChoice
-from .refine import Refinement
-from .skeleton import Skeleton
-from .start import Start
-from .verdict import Verdict
+from ..._typing import FloatArray
+from ...evaluation.effective_sample import effective_sample_size
+from ...factorization import Fact, FitReport
+from ..notes import ASKED_FOR
+from .blend import Held
+from .exact import Exact
+from .trials import Trials
 
-__all__ = ["fit_report", "fitted_again", "judgements"]
+__all__ = ["Judged", "complete_report", "exact_report", "fit_report", "judged"]
 
-BETTER = "standard errors better on entries set aside"
-RELATIVE = "of the largest squared singular value"
-WHY = "those set aside too, once they had chosen and judged"
+UNVERIFIABLE = "unverifiable: it fits what was read, and nothing is left to check it with"
+FEWEST = 20  # left-out values, below which nothing is said of the error
+FEWEST_IN_EFFECT = 30  # effective sample size of the squared errors, below which no error is stated
+CLEARLY = 2.0  # standard errors
 
 
-def fit_report(
-    approximation: Factorization, rank: RankChoice, start: Start, refinement: Refinement, verdict: Verdict
-) -> FitReport:
-    """The facts of a fit."""
-    skeleton, none = start.skeleton, np.empty((0, 0))
-    skeleton = Skeleton(none, none, "", math.nan, math.nan) if skeleton is None else skeleton
-    why = rank.reason
-    if approximation.rank < rank.rank and rank.reason == ASKED_FOR:
-        why = f"{rank.rank} was {why}, but what was read has no more directions"
+class Judged(NamedTuple):
+    """How well the answer predicts values that were left out."""
+
+    number: int
+    groups: int
+    error: float  # root mean square
+    against_zero: float  # standard errors by which it is better
+    against_offsets: float  # nan if there is no additive model
+    effective_size: float
+
+
+def judged(held: Held, answer: FloatArray, offsets: FloatArray | None) -> Judged:
+    """The judgement of predictions (h,) of the answer, and of the additive model, for left-out values."""
+    now = (held.values - answer) ** 2
+    of_offsets = math.nan if offsets is None else _gain(held, (held.values - offsets) ** 2 - now)
+    mean = float(np.average(now, weights=held.weights)) if len(now) else math.nan
+    size = effective_sample_size(_by_group(held, now)) if len(now) else 0.0
+    groups = len(np.unique(held.group))
+    return Judged(len(now), groups, math.sqrt(mean), _gain(held, held.values**2 - now), of_offsets, size)
+
+
+def _by_group(held: Held, x: FloatArray) -> FloatArray:
+    return np.asarray(np.bincount(np.unique(held.group, return_inverse=True)[1], held.weights * x))
+
+
+def _gain(held: Held, gains: FloatArray) -> float:
+    """By how many standard errors the mean of some gains is above zero."""
+    sums = _by_group(held, gains)
+    spread = float(np.linalg.norm(sums - np.mean(sums))) if len(sums) > 1 else 0.0
+    return float(np.sum(sums)) / spread if spread > 0 else math.nan
+
+
+def fit_report(rank: int, why: str, trials: Trials, found: Judged, unit: float) -> FitReport:
+    """The facts of a blend."""
+    names, weights = [model.name for model in trials.models], trials.weights
+    better, left_out = "standard errors better on left-out values", f"on {found.number} left-out values"
+    error = found.error if found.number >= FEWEST else math.nan
+    blend = ", ".join(f"{weight:.0%} {name}" for name, weight in zip(names, weights, strict=True) if weight >= 0.005)
     return FitReport(
         (
-            Fact("rank", approximation.rank, reason=why, axis=rank.axis),
-            Fact("model", start.way.model or None),
-            *_offset_facts(start.offsets),
-            Fact("first_guess", skeleton.guess or None),
-            Fact(
-                "weighting",
-                skeleton.exponent or None,
-                "rows and columns divided by a power of what is unexplained of them",
-            ),
-            Fact("ridge", skeleton.ridge, unit=RELATIVE),
-            Fact("intersection_condition", skeleton.condition, "condition of the intersection"),
-            Fact("left_out_error", skeleton.left_out_error, "left-out rows and columns", "of the squares unpredicted"),
-            _tried(
-                "offsets_z",
-                "offsets for the entries",
-                start.offsets_z,
-                start.offsets_z > kept_above(skeleton.reliability),
-            ),
-            _tried("correction_z", "core for the entries", start.correction_z, start.correction_z > KEPT_OF_SEVERAL),
-            _tried("refinement_z", "refinement", refinement.standard_errors, refinement.is_kept, refinement.why_not),
-            Fact("refined", refinement.is_kept, reason=f"by {refinement.step.by}" if refinement.step else ""),
-            *judgements(verdict),
+            Fact("rank", rank, reason=why),
+            Fact("blend", blend or "zero", reason="weights that predict left-out values best" if found.number else ""),
+            Fact("left_out_error", error * unit, "error at left-out values", left_out, is_judgement=True),
+            Fact("against_zero_z", found.against_zero, "against the zero matrix", better, is_judgement=True),
+            Fact("against_means_z", found.against_offsets, "against the additive model", better, is_judgement=True),
+            Fact("verdict", _verdict(found), is_judgement=True),
         )
     )
 
 
-def judgements(verdict: Verdict) -> tuple[Fact, ...]:
-    """What a verdict says."""
-    return (
-        Fact("against_zero_z", verdict.against_zero, "against the zero matrix", BETTER, is_judgement=True),
-        Fact("against_means_z", verdict.against_means, "against row and column means", BETTER, is_judgement=True),
-        Fact("verdict", verdict.text, is_judgement=True),
+def exact_report(rank: int, wanted: int | None, found: Exact) -> FitReport:
+    """The facts of an exact answer."""
+    why = ASKED_FOR if rank == wanted else "rows and columns have no more independent directions"
+    verdict = "exact, if the matrix has the rank that rows, columns and their intersection show"
+    return FitReport(
+        (
+            Fact("rank", rank, reason=why),
+            Fact("blend", "C W^+ R of columns, intersection and rows", reason=found.reason),
+            Fact("intersection_condition", found.condition, "condition of the intersection"),
+            Fact("verdict", verdict if found.is_confirmed else UNVERIFIABLE, is_judgement=True),
+        )
     )
 
 
-def fitted_again(n_entries: int) -> Fact:
-    """That entries set aside had a part in the end."""
-    return Fact("fitted_again", n_entries, "fitted again", "entries", WHY)
+def complete_report(rank: int, wanted: int | None) -> FitReport:
+    """The facts of the leading part of a matrix that is known."""
+    why = ASKED_FOR if rank == wanted else "every value is known, and every direction helps to complete other rows"
+    return FitReport((Fact("rank", rank, reason=why), Fact("verdict", UNVERIFIABLE, is_judgement=True)))
 
 
-def _offset_facts(offsets: Offsets | None) -> tuple[Fact, ...]:
-    if offsets is None:
-        return ()
-    return (
-        Fact("constant", offsets.constant, unit="in the additive model"),
-        Fact("row_offsets", float(np.std(offsets.rows)), "offsets of {axis}", "(standard deviation)", axis="rows"),
-        Fact(
-            "column_offsets",
-            float(np.std(offsets.columns)),
-            "offsets of {axis}",
-            "(standard deviation)",
-            axis="columns",
-        ),
-    )
-
-
-def _tried(name: str, label: str, z: float, kept: bool, why_not: str = "too few entries") -> Fact:
-    """A change that was kept, or not."""
-    outcome = f"not tried: {why_not}" if math.isnan(z) else "kept" if kept else "not kept"
-    return Fact(name, z, label, BETTER, outcome)
+def _verdict(found: Judged) -> str:
+    if found.number < FEWEST:
+        return UNVERIFIABLE
+    where = f"on {found.number} left-out values"
+    if not found.against_zero > CLEARLY:
+        return f"there is no evidence that it is better than zero {where}"
+    if found.effective_size < FEWEST_IN_EFFECT:
+        size = f"effective sample size {found.effective_size:.0f}, at least {FEWEST_IN_EFFECT} needed"
+        return f"better than zero {where}; the error is not estimated: {size}. certify() uses all entries"
+    if found.against_offsets > CLEARLY:
+        return f"better than the additive model {where}, by {found.against_offsets:.1f} standard errors"
+    beside = "" if math.isnan(found.against_offsets) else ", and not clearly better than the additive model"
+    return f"better than zero {where}, by {found.against_zero:.1f} standard errors{beside}"

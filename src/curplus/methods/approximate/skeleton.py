@@ -1,285 +1,218 @@
-r"""What the sampled rows and columns say of the rest: a prediction of everything that was not read.
+r"""The ridge skeleton: predict what was not read from sampled rows and columns alone.
 
-Where sampled rows and columns intersect, both are known. If rows depend on one another in the rest of the matrix as
-they do in the sampled columns, then :math:`M \approx C W^+ R` with W the intersection. On real data W is noisy, so
-its inverse is shrunk by a ridge, towards a first guess (:mod:`.first_guess`). Which guess and how large a ridge is
-decided by leaving sampled rows and columns out: predict each from its values in the intersection, compare with what was
-read. All of it works on d x d matrices.
+If rows depend on one another in the rest of the matrix as they do in the sampled columns, then
+:math:`M \approx C W^+ R` with W the intersection (the skeleton of Goreinov, Tyrtyshnikov and Zamarashkin 1997). On real
+data W is noisy, so its inverse is shrunk by a ridge, towards a target (:mod:`.cross`). Target and ridge are chosen by
+leaving sampled rows and columns out: with :math:`\tilde W = a \Sigma b^\top` the intersection,
+:math:`g = \lambda / (\sigma^2 + \lambda)` and :math:`Y` the rows, the error of row i is
+
+.. math:: e_i = (Y - a a^\top Y + a g a^\top Y)_i \; / \; (1 - o_i - \|a_i\|^2 + \textstyle\sum_k a_{ik}^2 g_k)
+
+where :math:`o_i` is by how much the target of the row contains the row itself (Allen's PRESS statistic, 1974). All of
+it works on d x d matrices, and costs one singular value decomposition. No entry is used.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import cache, partial
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import ClassVar, NamedTuple
 
 import numpy as np
-import scipy.linalg
 
-from ..._arrays import array_namespace, float64, rounding_unit, to_numpy
-from ..._sets import NO_INDEX
-from ..._typing import FloatArray, IndexVector
-from ...observation import Observation
-from .cross import Cross, cross_of
-from .entry_lines import EntryLines, entry_lines, some_of
-from .evidence import FEWEST, KEPT, standard_errors
-from .first_guess import GUESSES, FirstGuess, offset_guess, sum_guess, zero_guess
-from .leave_out import Svd, leading_svd_of, svd_of
-from .line_weights import line_weights
+from ..._arrays import array_namespace, blocks, to_device, to_numpy
+from ..._typing import FloatArray
+from ...observation import Cells
+from .cross import Cross, Target, cross_of, targets
 from .prediction import Prediction
-from .rank import exact_rank, singular_values
-from .ridge import RidgeChoice, ridge_for
 
-__all__ = ["RELIABLE", "Skeleton", "ridge_skeleton"]
+__all__ = ["Skeleton", "Svd", "inverse_of", "svd_of", "without_gaps"]
 
-SAFE_CONDITION = 1e8  # of an intersection that is inverted as it is, where nothing can check it
-MOST_GROWTH = 10.0  # beyond it, mean square of a prediction, relative to what was read
-CONFIRMING, FIRST = 1000, 20  # entries that confirm an exact prediction, and of those, the first to be asked
-FEW_LINES, MOST_JUDGES = 20, 5000  # with fewer rows and columns, as many entries help to choose
-RELIABLE = 0.3  # share of the variance of means that is not chance, above which there are offsets
-MOST_COMPARED = 300  # rows and columns by which first guesses are compared
-INDEPENDENT = 1e-10  # reciprocal condition of their inner products, above which rows, or columns, are independent
-DIRECTIONS_A_RANK, FEWEST_DIRECTIONS = 4, 240  # of rows and columns that are noisy, and twice as many or more
-ALONE = 1 - 1e-6  # leverage of a row, or column, that the others do not span
-MOST_ALONE = 0.25  # share of those, with which the rank can be what it seems
+FEWEST = 2  # rows, and columns: of a single one nothing can be left out
+CUT = 1e-12  # singular values of the intersection below this fraction of the largest are rounding
+RIDGES = np.concatenate([[0.0], np.logspace(-20, -11, 10), np.logspace(-10, 4, 57)])  # of the largest squared one
+FEW, COARSE = 64, 4  # with more rows and columns, every so many of the ridges are tried first
+MOST_LEFT_OUT = 300  # rows; of more, half as many tell the error to a tenth, and all would cost more than all the rest
+LEAST_FREE = 1e-9  # a row that is no more free than this is not predicted by the others
 
 
-class Skeleton(NamedTuple):
-    """The prediction ``[C, 1] @ mixing @ coefficients @ [R; 1]``, and what leaving rows and columns out says of it."""
+@dataclass(frozen=True)
+class Skeleton:
+    """The ridge skeleton, as a model."""
 
-    mixing: FloatArray  # (d1 + 1, k)
-    coefficients: FloatArray  # (k, d2 + 1)
-    guess: str = "zero"  # the first guess
-    ridge: float = 0.0  # relative to the largest squared singular value; 0 where there is none
-    condition: float = 1.0  # of the intersection, after the cut
-    left_out_error: float = math.nan  # share of the squares of left-out rows and columns that is not predicted
-    score: float = math.nan  # by which first guesses are compared
-    asked_entries: bool = False  # whether entries had a part in it
-    n_directions: float = 0.0  # of which it has use: those that the ridge shrinks count in part
-    reliability: float = 0.0  # of offsets that are the first guess: the share of their variance that is not chance
-    exponent: float = 0.0  # by which rows and columns are weighted, see .line_weights
-    is_exact: bool = False  # whether the ranks, or all the entries, say that it is exact
-    cross: Cross | None = None  # the small matrices that it was made of
+    name: ClassVar[str] = "skeleton"
+    uses_entries: ClassVar[bool] = False
 
-    def prediction(self, observation: Observation) -> Prediction:
-        """The prediction, on the device of the sample."""
-        C, R = float64(observation.columns), float64(observation.rows)
-        if self.guess != "offsets":
-            return Prediction(C, self.mixing[:-1], self.coefficients[:, :-1], R.T)
-        xp = array_namespace(C)
-        left, right = xp.concat([C, xp.ones_like(C[:, :1])], axis=1), xp.concat([R, xp.ones_like(R[:1, :])])
-        return Prediction(left, self.mixing, self.coefficients, right.T)
+    def applies(self, cells: Cells) -> bool:
+        """If some rows and some columns were read."""
+        return cells.is_cross and min(cells.n_rows, cells.n_columns) >= FEWEST
 
+    def settled(self, cells: Cells) -> Skeleton:
+        """There is nothing to settle."""
+        return self
 
-def ridge_skeleton(
-    observation: Observation,
-    rank: int,
-    use: IndexVector,
-    offsets: str | bool = "auto",
-    guess: str = "",
-    exponent: float = 0.0,
-) -> Skeleton:
-    """Predict the rest of the matrix from sampled rows and columns.
-
-    Parameters
-    ----------
-    observation : Observation
-        At least one row and one column.
-    rank : int
-        How many directions the matrix is thought to have. With no more rows than that, none can be left out; columns
-        likewise. Where neither can, they are left out all the same if there are entries to show that the prediction is
-        not exact.
-    use : array
-        Which entries may be looked at.
-    offsets : "auto", True or False, default "auto"
-        Whether offsets of rows and columns are the first guess; "auto" lets left-out rows and columns decide.
-    guess, exponent : str and float, optional
-        The first guess, and by which power rows and columns are weighted, where they were chosen before.
-
-    Notes
-    -----
-    The sums are used only where rows and columns were drawn uniformly: a chosen row says nothing of those that were not
-    chosen.
-    """
-    cross = cross_of(observation)
-    part = cache(lambda: _of_a_part(observation, rank, offsets, guess, exponent))
-    few = _few_directions(cross, rank, part)
-    decompose = svd_of if few is None else partial(leading_svd_of, count=few)
-    svd = decompose(cross.W)
-    plain = _skeleton(zero_guess(cross), svd, 0.0)._replace(cross=cross)
-    if few is None and (_ranks_agree(observation, cross, svd) or _is_exact(plain, observation, use)):
-        return plain._replace(is_exact=True)
-    can_leave_out = max(observation.n_rows, observation.n_columns) > rank
-    if not can_leave_out and (not len(use) or max(cross.W.shape) < 2):
-        return _bounded(plain, cross)
-    rank = rank if can_leave_out else 1
-    uniform = observation.design.columns == observation.design.rows == "uniform"
-    entries = cache(lambda: entry_lines(observation, some_of(use, MOST_JUDGES)) if len(use) >= FEWEST else None)
-    judges = entries() if max(cross.W.shape) < FEW_LINES else None
-    asked = judges is not None
-    if not guess and max(cross.W.shape) > MOST_COMPARED:
-        guess, exponent = part().guess, part().exponent
-    if guess:
-        weights = line_weights(cross, rank, (exponent,)) if exponent else []
-        first = GUESSES[guess](cross)._replace(weights=weights[0] if weights else None)
-        best = ridge_for(first, cross, svd, rank, uniform, judges, decompose)
-    else:
-        best = _best_guess([ridge_for(x, cross, svd, rank, uniform, judges) for x in _guesses(cross, uniform, offsets)])
-        weighted = [best.guess._replace(weights=x) for x in line_weights(cross, rank)]
-        found = [best, *(ridge_for(x, cross, svd, rank, uniform, judges) for x in weighted)]
-        best, by_entries = _best_weights(found, entries)
-        asked |= by_entries
-    return _skeleton(best.guess, best.svd, best.ridge)._replace(
-        reliability=best.guess.reliability,
-        left_out_error=best.left_out if math.isfinite(best.left_out) else math.nan,
-        score=best.score,
-        exponent=0.0 if best.guess.weights is None else best.guess.weights.exponent,
-        asked_entries=asked,
-        cross=cross,
-    )
+    def fit(self, cells: Cells) -> Prediction:
+        """The prediction; gaps of rows and columns are filled by means."""
+        whole = without_gaps(cells) if cells.has_gaps else cells
+        cross = cross_of(whole)
+        if not (np.any(cross.row_gram[:-1, :-1]) or np.any(cross.column_gram[:-1, :-1])):
+            return inverse_of(whole, targets(cross, False)[0], svd_of(cross.W), math.inf)
+        found = [_best_ridge(target, cross, whole.is_uniform) for target in targets(cross, whole.is_uniform)]
+        best = min(found, key=lambda choice: choice.left_out)
+        return inverse_of(whole, best.target, best.svd, best.ridge)
 
 
-def _best_guess(found: list[RidgeChoice]) -> RidgeChoice:
-    """The best; offsets that rows and columns show, if it is not clearly better than they are.
-
-    Few rows and columns tell little of anything else, and entries will add to offsets.
-    """
-    best = min(found, key=lambda choice: choice.score)
-    offsets = [x for x in found if x.guess.reliability > RELIABLE and x.errors is not None]
-    return best if not offsets or best.is_clearly_better(offsets[0]) else offsets[0]
+def without_gaps(cells: Cells) -> Cells:
+    """The cells with the mean of its row or column in each gap of a sampled one; of both, where they intersect."""
+    C, R = _with_means(to_numpy(cells.columns)), _with_means(to_numpy(cells.rows).T).T
+    both = (C[cells.row_index] + R[:, cells.column_index]) / 2
+    C[cells.row_index], R[:, cells.column_index] = both, both
+    return replace(cells, columns=to_device(C, cells.columns), rows=to_device(R, cells.rows), has_gaps=False)
 
 
-def _best_weights(found: list[RidgeChoice], judges: Callable[[], EntryLines | None]) -> tuple[RidgeChoice, bool]:
-    """The weights that entries are convinced of, and whether they are; the first of ``found`` has none.
-
-    Or else those that left-out rows and columns ask for, if entries are not predicted worse with them.
-    """
-    if len(found) == 1:
-        return found[0], False
-    if (entries := judges()) is None:
-        return min(found, key=lambda choice: choice.left_out), False
-    whole = [_skeleton(choice.guess, choice.svd, choice.ridge) for choice in found]
-    squares = [entries.squared_errors(x.mixing, x.coefficients) for x in whole]
-    totals = [float(x.sum()) for x in squares]
-    best = int(np.argmin(totals))
-    if standard_errors(squares[0], squares[best], np.ones(len(squares[0]))) > KEPT:
-        return found[best], True
-    possible = [choice for choice, total in zip(found, totals, strict=True) if total <= totals[0]]
-    return min(possible, key=lambda choice: choice.left_out), False
+def _with_means(values: FloatArray) -> FloatArray:
+    """An array (n, d) with the mean of its column in place of NaN; zero if nothing of it is known."""
+    known = ~np.isnan(values)
+    means = np.sum(values, axis=0, where=known) / np.maximum(np.count_nonzero(known, axis=0), 1)
+    return np.where(known, values, means)
 
 
-def _of_a_part(observation: Observation, rank: int, offsets: str | bool, guess: str, exponent: float) -> Skeleton:
-    """The skeleton of as many of the rows and columns as it takes to compare first guesses."""
-    rows, columns = (
-        np.linspace(0, count - 1, min(count, MOST_COMPARED)).astype(np.int64)
-        for count in (observation.n_rows, observation.n_columns)
-    )
-    part = observation.subset(rows=rows, columns=columns, entries=NO_INDEX, design=observation.design)
-    return ridge_skeleton(part, min(rank, MOST_COMPARED - 1), NO_INDEX, offsets, guess, exponent)
+class Svd(NamedTuple):
+    """The singular value decomposition of the intersection."""
+
+    a: FloatArray  # (d2, k)
+    s: FloatArray  # (k,), descending
+    bt: FloatArray  # (k, d1)
+
+    @property
+    def T(self) -> Svd:
+        """That of the transposed matrix."""
+        return Svd(self.bt.T, self.s, self.a.T)
+
+    def above(self, fraction: float) -> Svd:
+        """The singular values above this fraction of the largest, with their vectors."""
+        k = int(np.count_nonzero(self.s > fraction * self.s.max(initial=0.0)))
+        return Svd(self.a[:, :k], self.s[:k], self.bt[:k])
 
 
-def _few_directions(cross: Cross, rank: int, part: Callable[[], Skeleton]) -> int | None:
-    """How many directions of many rows and columns are enough; None where all may say something.
-
-    Where noise is such that a part of the rows and columns has use for no more than half as many, the others
-    add none that could be told from noise. Where columns depend on each other, and so do rows, there is no noise.
-    """
-    count = max(DIRECTIONS_A_RANK * rank, FEWEST_DIRECTIONS)
-    if min(cross.W.shape) < 2 * count or part().n_directions > FEWEST_DIRECTIONS / 2:
-        return None
-    return count if _are_independent(cross.whole_column_gram) else None
+def svd_of(W: FloatArray) -> Svd:
+    """The singular value decomposition of a matrix."""
+    return Svd(*np.linalg.svd(W, full_matrices=False))
 
 
-def _are_independent(gram: FloatArray) -> bool:
-    """Whether inner products are those of vectors of which none is nearly a combination of the others."""
-    sizes = np.sqrt(np.diag(gram))
-    if not np.all(sizes > 0):
-        return False
-    scaled = gram / np.outer(sizes, sizes)
-    triangle, failed = scipy.linalg.lapack.dpotrf(scaled)
-    return not failed and scipy.linalg.lapack.dpocon(triangle, np.linalg.norm(scaled, 1))[0] > INDEPENDENT
+class _Choice(NamedTuple):
+    """A target with the ridge that suits it."""
+
+    target: Target
+    svd: Svd  # of the deviations from it, where rows and columns intersect
+    ridge: float  # relative to the largest squared singular value
+    left_out: float  # share of the squares of left-out rows and columns that is not predicted
 
 
-def _guesses(cross: Cross, uniform: bool, offsets: str | bool) -> list[FirstGuess]:
-    """The first guesses that compete."""
-    if offsets is True:
-        return [offset_guess(cross)]
-    guesses = [zero_guess(cross)]
-    if uniform and min(cross.W.shape) > 1:
-        guesses.append(sum_guess(cross))
-    if offsets == "auto":
-        guesses.append(offset_guess(cross))
-    return guesses
-
-
-def _skeleton(guess: FirstGuess, svd: Svd, ridge: float) -> Skeleton:
-    """The first guess, and the ridge inverse of the deviations from it, in factored form."""
+def inverse_of(cells: Cells, target: Target, svd: Svd, ridge: float) -> Prediction:
+    """The target, and the ridge inverse of the deviations from it, in factored form."""
     a, s, bt = svd.above(np.finfo(float).eps)
-    inverse = s / (s**2 + ridge * s.max(initial=0.0) ** 2)
-    columns, rows = guess.by_columns(bt.T), guess.T.by_columns(a * inverse).T
-    return Skeleton(
-        np.hstack([columns, guess.left]),
-        np.vstack([rows, guess.right]),
-        guess.name,
-        float(ridge),
-        float(s[0] / s[-1]) if len(s) else 1.0,
-        n_directions=float(inverse @ s),
-    )
+    inverse = s / (s**2 + ridge * s.max(initial=0.0) ** 2) if math.isfinite(ridge) else 0 * s
+    mixing = np.hstack([target.by_columns(bt.T), target.left])
+    coefficients = np.vstack([target.T.by_columns(a * inverse).T, target.right])
+    C, R = cells.columns, cells.rows
+    if target.name != "offsets":
+        return Prediction(C, mixing[:-1], coefficients[:, :-1], R.T, is_of_samples=True)
+    xp = array_namespace(C)
+    left, right = xp.concat([C, xp.ones_like(C[:, :1])], axis=1), xp.concat([R, xp.ones_like(R[:1, :])])
+    return Prediction(left, mixing, coefficients, right.T, is_of_samples=True)
 
 
-def _ranks_agree(observation: Observation, cross: Cross, svd: Svd) -> bool:
-    """Whether rows, columns and their intersection have the same rank, below the number of either.
+class _Side(NamedTuple):
+    """Rows, or columns, that are left out."""
 
-    Of rows drawn at random, the share of those that the others do not span is that of rows which nothing read so far
-    spans (Good 1953): if it is large, the rank is larger than they show.
+    left_out: _LeftOut
+    number: int
+    total: float  # sum of their squares
+    stands_for: float  # how many each of them stands for
+
+
+def _best_ridge(target: Target, cross: Cross, is_uniform: bool) -> _Choice:
+    """The ridge with which left-out rows and columns are predicted best.
+
+    With many rows and columns, some of the ridges are tried, and then those beside the best.
     """
-    rounding = rounding_unit(observation.values)
-    rank = exact_rank(svd.s, rounding)
-    if not 0 < rank < min(cross.W.shape) or any(
-        _clearly_above(rank, gram) for gram in (cross.row_gram, cross.column_gram)
-    ):
-        return False
-    sides = ((observation.design.rows, svd.a), (observation.design.columns, svd.bt.T))
-    if any(word != "adaptive" and _share_alone(vectors[:, :rank]) > MOST_ALONE for word, vectors in sides):
-        return False
-    return all(exact_rank(singular_values(x), rounding) == rank for x in (observation.columns, observation.rows.T))
+    svd = svd_of(target.intersection(cross))
+    sides = [_side(*part) for part in ((target, cross, svd), (target.T, cross.T, svd.T))]
+    sides = [side for side in sides if side.number > 1 and side.total > 0]
+    if min(cross.W.shape) <= FEW:
+        return _best_of(target, svd, sides, is_uniform, RIDGES)
+    about = _best_of(target, svd, sides, is_uniform, RIDGES[::COARSE])
+    k = int(np.flatnonzero(about.ridge == RIDGES)[0])
+    return _best_of(target, svd, sides, is_uniform, RIDGES[max(k - COARSE + 1, 0) : k + COARSE])
 
 
-def _share_alone(vectors: FloatArray) -> float:
-    """Share of the rows, or columns, without which there would be a direction less; from singular vectors (d, r)."""
-    return float(np.mean(np.sum(vectors**2, axis=1) > ALONE))
+def _side(target: Target, cross: Cross, svd: Svd) -> _Side:
+    plain = cross.row_gram[:-1, :-1]
+    gram = target.of_rows(target.of_rows(cross.row_gram).T)
+    stands_for = max(cross.unread_rows, np.finfo(float).tiny)
+    return _Side(_LeftOut(svd, gram, target.own_rows), len(plain), float(np.trace(plain)), stands_for)
 
 
-def _clearly_above(rank: int, gram: FloatArray) -> bool:
-    """Whether inner products show more directions than this, by more than the square root of rounding."""
-    values = np.linalg.eigvalsh(gram[:-1, :-1])
-    return int(np.count_nonzero(values > 1e-10 * values[-1])) > rank
+def _best_of(target: Target, svd: Svd, sides: list[_Side], is_uniform: bool, ridges: FloatArray) -> _Choice:
+    """The largest of the ridges that is not clearly worse than the best.
+
+    Rows and columns that were chosen tell less of the others, so only those of which there are more are left out.
+    """
+    squares = [side.left_out.squares(ridges) for side in sides]
+    shares = [x.sum(axis=1) / side.total for x, side in zip(squares, sides, strict=True)]
+    estimates = [x * side.stands_for for x, side in zip(squares, sides, strict=True)]
+    larger = max(range(len(sides)), key=lambda k: sides[k].number)
+    errors = np.hstack(estimates) / len(sides) if is_uniform else estimates[larger]
+    chosen = _most_cautious(errors, 1e-13 * float(errors[-1].sum()))
+    return _Choice(target, svd, float(ridges[chosen]), float(np.mean([share[chosen] for share in shares])))
 
 
-def _is_exact(plain: Skeleton, observation: Observation, use: IndexVector) -> bool:
-    """Whether entries are predicted to rounding; they must not be all zero."""
-    if not len(use):
-        return False
-    some = some_of(use, CONFIRMING)
-    values = to_numpy(float64(observation.entries.take(some).values))
-    limit = math.sqrt(rounding_unit(observation.values)) * float(np.linalg.norm(values))
-    for judges in (some[:FIRST], some):  # a few are enough to say no
-        at = entry_lines(observation, judges)
-        if not 0 < limit >= np.linalg.norm(at.values - at.combined(plain.mixing, plain.coefficients)):
-            return False
-    return True
+class _LeftOut:
+    """Rows that are left out, of which any number of ridges can be asked; of many rows some stand for the others."""
+
+    def __init__(self, svd: Svd, gram: FloatArray, own: FloatArray) -> None:
+        a, self._s, _ = svd.above(CUT)
+        count = len(a) if len(a) < MOST_LEFT_OUT else MOST_LEFT_OUT // 2
+        chosen = np.linspace(0, len(a) - 1, count).astype(np.int64)
+        self._a, self._stands_for = a[chosen], len(a) / count
+        projected = a.T @ gram
+        self._inner = projected @ a
+        rest = gram[chosen] - self._a @ projected
+        self._outside = rest[np.arange(count), chosen] - np.sum((rest @ a) * self._a, axis=1)
+        self._between = (projected.T[chosen] - self._a @ self._inner) * self._a
+        self._free = (1 - own)[chosen] - np.sum(self._a**2, axis=1)
+
+    def squares(self, ridges: FloatArray) -> FloatArray:
+        """Squared error of each row when it is left out, for each of the ridges, shape (len(ridges), rows)."""
+        g = ridges[:, None] * self._s.max(initial=0.0) ** 2
+        g = g / (self._s**2 + g)
+        errors = self._outside + 2 * g @ self._between.T
+        for part in blocks(len(ridges), self._a.size, most=2**17):
+            held = self._a * g[part, None]
+            mixed = held.reshape(-1, held.shape[-1]) @ self._inner if held.size else held
+            errors[part] += np.vecdot(mixed.reshape(held.shape), held)
+        freedom = self._free + g @ (self._a**2).T
+        squares = np.full(errors.shape, math.inf)
+        np.divide(errors.clip(min=0), freedom**2, out=squares, where=freedom > LEAST_FREE)
+        return squares * self._stands_for
 
 
-def _bounded(plain: Skeleton, cross: Cross) -> Skeleton:
-    """The plain inverse, without the directions that make a prediction far larger than what was read."""
-    rows, columns = (gram[:-1, :-1] for gram in (cross.row_gram, cross.column_gram))
-    left, right = plain.mixing[:-1], plain.coefficients[:, :-1]
-    if plain.condition < SAFE_CONDITION or not left.shape[1]:
-        return plain
-    squares = (left.T @ columns @ left) * (right @ rows @ right.T)
-    read = max(np.trace(x[:-1, :-1]) / (len(x) - 1) / max(x[-1, -1], 1) for x in (cross.row_gram, cross.column_gram))
-    limit = MOST_GROWTH * float(read) * cross.row_gram[-1, -1] * cross.column_gram[-1, -1]
-    size = np.array([squares[:k, :k].sum() for k in range(left.shape[1] + 1)])
-    kept = int(np.flatnonzero(size <= limit)[-1])
-    return plain._replace(mixing=plain.mixing[:, :kept], coefficients=plain.coefficients[:kept])
+def _most_cautious(errors: FloatArray, rounding: float) -> int:
+    """The largest ridge that is not clearly worse than the best; the least one if all that is left is rounding.
+
+    Not clearly worse: on average over the rows, by less than one standard error of the difference (the rule of one
+    standard error, Breiman et al. 1984). On heavy-tailed data a single row can make a small ridge look good.
+    """
+    totals = errors.sum(axis=1)
+    best = int(np.argmin(totals))
+    if totals[best] <= rounding:
+        return int(np.argmax(totals <= rounding))
+    if not math.isfinite(totals[best]):
+        return len(errors) - 1
+    with np.errstate(invalid="ignore"):
+        difference = (errors - errors[best]) / totals[best]  # so that squares of it stay in range
+        spread = np.std(difference, axis=1) * math.sqrt(errors.shape[1])
+        close = difference.sum(axis=1) <= spread
+    close[: best + 1] = False
+    return best if not close.any() else int(np.flatnonzero(close)[-1])

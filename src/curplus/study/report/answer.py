@@ -1,152 +1,175 @@
-"""What the answer says, as plain data: its spectrum, rows and columns that explain it, means, held-out cells."""
+"""What a report says of the answer, as plain data: its spectrum, what explains it, means, held-out cells."""
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..._arrays import to_numpy
 from ..._typing import FloatArray, IndexVector
-from ...evaluation import estimate_means
+from ...evaluation import MeanEstimates, estimate_means
 from ...evaluation.cross_fit import cross_fit
-from ...factorization import Factorization
 from ...factorization.importance import Merits, merits
-from ...observation import Observation
+from ...plotting.predictions import COARSE
 from ..answers import n_measured_of
 from ..names import Axis
+from ..storage import Line
+from .tables import MOST_LINES, Cell, Table, amount, counted, number, percent, sentence, table_of
 
-__all__ = ["HeldOut", "Means", "held_out_of", "means_of", "merits_of", "spectrum_of"]
+if TYPE_CHECKING:
+    from ..fitting import Fitted
+    from ..study import Study
+
+__all__ = ["answer_part", "held_out_part", "means_part", "picks_part"]
+
+PICKED = {"uniform": "drawn", "adaptive": "chosen", "given": "required"}
 
 
-def spectrum_of(approximation: Factorization) -> FloatArray:
-    """Singular values of the approximation, descending, without those that are rounding."""
-    s: FloatArray = np.asarray(to_numpy(approximation.svd().s), dtype=float)
-    kept: FloatArray = s[s > 1e-12 * s.max(initial=0.0)]
-    return kept
+def answer_part(fitted: Fitted) -> dict[str, Any]:
+    """The approximation: its rank, its spectrum, and what the method chose."""
+    approximation = fitted.approximation
+    facts = {fact.name: fact for fact in approximation.report.facts if fact.is_shown}
+    s = to_numpy(approximation.svd().s).astype(float)
+    shares = s**2 / (float(np.sum(s**2)) or 1.0)
+    lines = [
+        (Cell(str(k), k), number(size), percent(share))
+        for k, (size, share) in enumerate(zip(s[:MOST_LINES], shares, strict=False), start=1)
+        if size > 0
+    ]
+    return {
+        "approximation": approximation,
+        "rank": approximation.rank,
+        "spectrum": table_of(("direction", "singular value", "share of squares"), lines),
+        "verdict": sentence(facts["verdict"].text) if "verdict" in facts else "",
+        "facts": [(fact.title, fact.text) for name, fact in facts.items() if name not in ("rank", "verdict")],
+    }
 
 
-def merits_of(approximation: Factorization, observation: Observation, axes: tuple[Axis, Axis]) -> tuple[Merits, Merits]:
+def picks_part(study: Study, fitted: Fitted, asked: tuple[Line, ...]) -> dict[str, Any]:
+    """Rows and columns that were measured as a whole, with what each explains and why it was asked for."""
+    lines = {(line.axis, line.position): line for line in reversed(asked)}
+    sides = [
+        {"what": axis.what, "merits": picks, "table": _table_of_picks(k, axis.what, picks, lines)}
+        for k, (axis, picks) in enumerate(zip((study._rows, study._columns), _merits(study, fitted), strict=True))
+        if len(picks.index)
+    ]
+    if not sides:
+        return {"why_not": "No row or column was measured as a whole; the answer rests on single cells."}
+    reasons = {PICKED.get(line.design, ""): line.reason for line in lines.values() if line.reason != "required"}
+    return {"sides": sides, "reasons": sorted(reasons.items())}
+
+
+def _merits(study: Study, fitted: Fitted) -> tuple[Merits, Merits]:
     """How much of the approximation each sampled row, and each sampled column, explains; gaps hold predictions.
 
     The approximation need not be made of them, so all of them together may explain less than the whole.
     """
+    approximation, seen = fitted.approximation, fitted.observation
     U, s, Vt = (to_numpy(x) for x in approximation.svd())
-    rows = _filled(observation.rows, lambda: approximation.rows(observation.row_index))
-    columns = _filled(observation.columns, lambda: approximation.columns(observation.column_index))
+    rows = _filled(seen.rows, approximation.rows(seen.row_index))
+    columns = _filled(seen.columns, approximation.columns(seen.column_index))
     return (
-        _merits(rows.T, Vt.T * s, observation.row_index, axes[0]),
-        _merits(columns, U * s, observation.column_index, axes[1]),
+        _merits_of(rows.T, Vt.T * s, seen.row_index, study._rows),
+        _merits_of(columns, U * s, seen.column_index, study._columns),
     )
 
 
-def _merits(sample: FloatArray, directions: FloatArray, index: IndexVector, axis: Axis) -> Merits:
-    if not len(index):
-        return Merits(index, np.empty(0, dtype=object), np.empty(0), np.empty(0))
-    return merits(sample, directions, index, np.asarray(axis.labels(index), dtype=object))
+def _merits_of(sample: FloatArray, directions: FloatArray, index: IndexVector, axis: Axis) -> Merits:
+    names = np.asarray(axis.labels(index), dtype=object)
+    return merits(sample, directions, index, names) if len(index) else Merits(index, names, np.empty(0), np.empty(0))
 
 
 def _filled(values: Any, predicted: Any) -> FloatArray:
-    known: FloatArray = np.asarray(to_numpy(values), dtype=float)
-    gaps = np.isnan(known)
-    return np.where(gaps, to_numpy(predicted()), known) if gaps.any() else known
+    known: FloatArray = to_numpy(values).astype(float)
+    return np.where(np.isnan(known), to_numpy(predicted), known)
 
 
-class Means(NamedTuple):
-    """Means of all rows or columns, the best first."""
-
-    what: str  # "row" or "column"
-    names: list[Any]
-    mean: FloatArray
-    low: FloatArray  # nan where there is no interval
-    high: FloatArray
-    n_measured: IndexVector
-    may_be_best: Any  # truth values
-    n_wanted: int  # the best so many are looked for
-    largest: bool
-    level: float
-    reason: str  # why there are no intervals; empty where there are
-
-    @property
-    def verdict(self) -> str:
-        """The best set in a sentence."""
-        n, many = len(self.names), int(np.count_nonzero(self.may_be_best))
-        wanted = f"the {self.n_wanted} {self.what}s with the {'largest' if self.largest else 'smallest'} means"
-        if self.reason:
-            return (
-                f"Which of the {n:,} {self.what}s are {wanted} cannot be said yet: no intervals, since {self.reason}."
-            )
-        if many == n:
-            return f"Any of the {n:,} {self.what}s may still be among {wanted}: measure more to rule some out."
-        return (
-            f"Of {n:,} {self.what}s, {many:,} may be among {wanted}. The other {n - many:,} are not, with "
-            f"{self.level:.0%} confidence for all of them at once."
-        )
-
-
-def means_of(
-    approximation: Factorization,
-    observation: Observation,
-    axes: tuple[Axis, Axis],
-    axis: int,
-    n_best: int,
-    largest: bool,
-) -> Means:
-    """Means with their intervals (:func:`curplus.estimate_means`), and which may be among the best."""
-    found, side = estimate_means(approximation, observation, axis=axis), axes[1 - axis]
-    n_best = min(n_best, side.size)
-    order = np.argsort(-found.estimate if largest else found.estimate, kind="stable")
-    best = np.isin(np.arange(side.size), found.best(n_best, largest=largest))
-    return Means(
-        what=side.what,
-        names=side.labels(order),
-        mean=found.estimate[order],
-        low=found.low[order],
-        high=found.high[order],
-        n_measured=n_measured_of(observation, axis)[order],
-        may_be_best=best[order],
-        n_wanted=n_best,
-        largest=largest,
-        level=found.level,
-        reason=found.reason,
+def _table_of_picks(axis: int, what: str, picks: Merits, asked: dict[tuple[int, int], Line]) -> Table:
+    lines = list(zip(picks.index, picks.names, picks.alone, picks.gain, picks.explained, strict=True))
+    designs = [asked[axis, int(at)].design if (axis, int(at)) in asked else "" for at in picks.index]
+    return table_of(
+        (what, "alone", "adds", "so far", "picked"),
+        [
+            (str(name), *(percent(share) for share in shares), PICKED.get(design, ""))
+            for (_, name, *shares), design in zip(lines[:MOST_LINES], designs, strict=False)
+        ],
     )
 
 
-class HeldOut(NamedTuple):
-    """Cells, and what fits without them say."""
-
-    predicted: FloatArray  # (h,)
-    measured: FloatArray  # (h,)
-
-    @property
-    def error(self) -> float:
-        """Root of the mean squared error."""
-        return math.sqrt(float(np.mean((self.measured - self.predicted) ** 2)))
-
-    @property
-    def has_groups(self) -> bool:
-        """Whether there are enough of them for means of ten groups."""
-        return len(self.measured) >= 50
-
-    @property
-    def is_coarse(self) -> bool:
-        """Whether so few different values were measured that points would lie on each other."""
-        return len(np.unique(self.measured)) < 12
-
-    @property
-    def spread(self) -> float:
-        """The same if their mean were predicted everywhere."""
-        return float(np.std(self.measured))
+def means_part(study: Study, fitted: Fitted, axis: int, n_best: int, largest: bool) -> dict[str, Any]:
+    """Means of rows or columns, and which may be best."""
+    found, side = (
+        estimate_means(fitted.approximation, fitted.observation, axis=axis),
+        (study._columns, study._rows)[axis],
+    )
+    n_best, order = min(n_best, side.size), np.argsort(-found.estimate if largest else found.estimate, kind="stable")
+    may_be = np.isin(order, found.best(n_best, largest=largest))
+    wanted = f"the {n_best} {found.what} with the {'largest' if largest else 'smallest'} means"
+    own = "" if found.reason else f" Intervals ({found.level:.0%}): thick for each by itself, thin for all at once."
+    left_out = f"The first {MOST_LINES} of {side.size:,}; study.means({axis}) has all."
+    return {
+        "means": found,
+        "n_best": n_best,
+        "largest": largest,
+        "verdict": _verdict(found, int(np.count_nonzero(may_be)), wanted),
+        "table": _table_of_means(found, side, order[:MOST_LINES], may_be, n_measured_of(fitted.observation, axis)),
+        "caption": f"The {'largest' if largest else 'smallest'} estimates first.{own}",
+        "left_out": left_out if side.size > MOST_LINES else "",
+    }
 
 
-def held_out_of(approximation: Factorization, observation: Observation) -> HeldOut:
-    """Predictions beside what was measured; where the fit used all of it, those of fits without a fifth in turn."""
-    held = approximation.held_out
-    measured = np.asarray(to_numpy(observation.values)[held], dtype=float)
-    if len(held):
-        predicted = to_numpy(approximation.entries(observation.i[held], observation.j[held]))
-        return HeldOut(np.asarray(predicted, dtype=float), measured)
-    fits = cross_fit(approximation, observation)
-    measured = np.asarray(to_numpy(fits.sample.values)[fits.counted], dtype=float)
-    return HeldOut(measured - fits.residuals, measured)
+def _verdict(found: MeanEstimates, n_possible: int, wanted: str) -> str:
+    """The best set in a sentence."""
+    n, what = len(found), found.what
+    if found.reason:
+        return f"Which of the {n:,} {what} are {wanted} is not known yet: there are no intervals, since {found.reason}."
+    if n_possible == n:
+        return f"Any of the {n:,} {what} may still be among {wanted}: measure more to rule some out."
+    return (
+        f"Of {n:,} {what}, {n_possible:,} may be among {wanted}. The other {n - n_possible:,} are not, with "
+        f"{found.level:.0%} confidence for all of them at once."
+    )
+
+
+def _table_of_means(
+    found: MeanEstimates, side: Axis, order: IndexVector, may_be: Any, n_measured: IndexVector
+) -> Table:
+    best = ["–" if found.reason else "yes" if possible else "no" for possible in may_be]
+    return table_of(
+        ("no.", side.what, "mean", "from", "to", "cells", "best?"),
+        [
+            (
+                Cell(str(place), place),
+                str(name),
+                *(number(x[k]) for x in (found.estimate, found.low, found.high)),
+                Cell(amount(n_measured[k]), int(n_measured[k])),
+                word,
+            )
+            for place, (k, name, word) in enumerate(zip(order, side.labels(order), best, strict=False), start=1)
+        ],
+    )
+
+
+def held_out_part(fitted: Fitted) -> dict[str, Any]:
+    """Predictions beside what was measured, by fits that did not use it."""
+    fits = cross_fit(fitted.approximation, fitted.observation)
+    if not len(fits.counted):
+        return {"why_not": f"There is nothing to compare predictions with: {fits.reason}."}
+    measured = to_numpy(fits.sample.values)[fits.counted].astype(float)
+    error, spread = math.sqrt(float(np.mean(fits.residuals**2))), float(np.std(measured))
+    return {
+        "predicted": measured - fits.residuals,
+        "measured": measured,
+        "error": error,
+        "words": f"Predictions of {counted(len(measured), 'cell')}, by fits that did not use them, are off by "
+        f"{number(error).text} (root of the mean square). If their mean were predicted everywhere, it would be "
+        f"{number(spread).text}.",
+        "caption": "Cells, predicted by a fit that did not use them. On the dashed line both are equal."
+        + (
+            " Points are moved apart a little, since there are few different values."
+            if len(np.unique(measured)) < COARSE
+            else ""
+        ),
+    }

@@ -1,4 +1,4 @@
-"""All that a report says, as plain data. What cannot be said has a sentence that says why."""
+"""All that a report says, as plain data. A part that cannot be made has a sentence that says why."""
 
 from __future__ import annotations
 
@@ -8,14 +8,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..._layout import __version__
+from ..._sets import NO_INDEX, is_in, without
+from ..._typing import IndexVector
 from ...exceptions import CURPlusError
-from ..progress import round_of, stopping_sentence
-from ..storage import Round
-from .citation import PAPER, SOFTWARE, bibtex
-from .of_answer import answer_part, held_out_part, means_part, picks_part
-from .of_ledger import measured_part, money_part, next_part
-from .tables import amount, percent, sentence
+from ..ledger import places_of
+from ..progress import Status, is_judged, round_of, stopping_sentence
+from ..storage import Round, Snapshot
+from .answer import answer_part, held_out_part, means_part, picks_part
+from .next_steps import next_part
+from .tables import MOST_LINES, UNKNOWN, Cell, Table, amount, counted, percent, sentence, table_of, when
 
 if TYPE_CHECKING:
     from ...evaluation import Certificate
@@ -43,8 +47,8 @@ def facts_of(study: Study, *, axis: int = 1, n_best: int = 5, largest: bool = Tr
         "status": status,
         "sentence": sentence(stopping_sentence(rounds, status.n_next)),
         "verdict": "" if certificate is None else sentence(certificate.verdict),
-        "measured": measured_part(study, snapshot, *whole),
-        "money": money_part(study, status, rounds),
+        "measured": _measured(snapshot, *whole),
+        "money": _money(study, status, rounds),
         "answer": part(answer_part),
         "picks": part(lambda fitted: picks_part(study, fitted, snapshot.lines)),
         "means": part(lambda fitted: means_part(study, fitted, axis, n_best, largest)),
@@ -73,7 +77,7 @@ def _or_why(make: Callable[[], Facts]) -> Facts:
 def _rounds(study: Study, fitted: Fitted | None, certificate: Certificate | None) -> tuple[Round, ...]:
     """Errors by round; the last one is of this moment also where the file cannot be written."""
     rounds = study._storage.rounds()
-    if fitted is None or certificate is None or (rounds and rounds[-1].tell == fitted.last_tell):
+    if fitted is None or certificate is None or is_judged(rounds, certificate, fitted.last_tell):
         return rounds
     return (*rounds, round_of(certificate, fitted.last_tell, fitted.n_values, study._storage.summary().spent))
 
@@ -88,7 +92,6 @@ def _head(study: Study, rounds: tuple[Round, ...]) -> Facts:
         "spent": amount(spent),
         "budget": "" if budget is None else amount(budget),
         "error": _error(rounds),
-        "cite": [bibtex(PAPER), bibtex(SOFTWARE)],
     }
 
 
@@ -99,5 +102,80 @@ def _error(rounds: tuple[Round, ...]) -> dict[str, str]:
     last = rounds[-1]
     if math.isnan(last.low):
         return {"text": f"≥ {percent(last.relative).text}", "note": "no interval: it may be larger"}
-    ends = [percent(x).text.removesuffix(" %") for x in (last.low, last.high)]
-    return {"text": percent(last.relative).text, "note": f"{ends[0]} to {ends[1]} % ({LEVEL:.0%} confidence)"}
+    return {"text": percent(last.relative).text, "note": f"{_interval(last).text} ({LEVEL:.0%} confidence)"}
+
+
+def _measured(snapshot: Snapshot, rows: IndexVector = NO_INDEX, columns: IndexVector = NO_INDEX) -> Facts:
+    """What was measured, with these rows and columns as a whole. Each cell is in one of the places, ascending."""
+    settings, m = snapshot.settings, snapshot.settings.shape[1]
+    found = places_of(snapshot, settings, "all")
+    on_line = np.isin(found.cells // m, rows) | np.isin(found.cells % m, columns)
+    out = without(snapshot.pending, found.cells)
+    places = {
+        "on whole rows and columns": found.cells[on_line],
+        "single cells": found.cells[~on_line],
+        "failed": found.failed[~is_in(found.failed, out)],
+        "pending": out,
+    }
+    size, n_repeats = math.prod(settings.shape), found.repeats.freedom
+    repeats = f"; {counted(n_repeats, 'reading')} of cells that were known already" if n_repeats else ""
+    return {
+        "places": places,
+        "kinds": [(kind, len(cells), len(cells) / size) for kind, cells in places.items()],
+        "n_known": len(found.cells),
+        "share_known": len(found.cells) / size,
+        "words": f"{counted(len(rows), 'row')} and {counted(len(columns), 'column')} were asked for and measured as a "
+        f"whole, or at least half of each{repeats}.",
+    }
+
+
+def _money(study: Study, status: Status, rounds: tuple[Round, ...]) -> Facts:
+    """What was spent and what the error was, by round and by list."""
+    budget, left = status.budget, status.left or 0.0
+    out = 0.0 if budget is None else budget - status.spent - left
+    whole = max(budget or 0.0, status.spent + out) or 1.0
+    return {
+        "rounds": rounds,
+        "table_of_rounds": _table_of_rounds(rounds),
+        "lists": _table_of_lists(study),
+        "shares": {"spent": status.spent / whole, "out": out / whole},
+        "words": ""
+        if budget is None
+        else f"{amount(status.spent)} spent, {amount(out)} out with lists, {amount(left)} left of {amount(budget)}.",
+    }
+
+
+def _table_of_rounds(rounds: tuple[Round, ...]) -> Table:
+    return table_of(
+        ("round", "values", "spent", "error", "interval", "when (UTC)"),
+        [
+            (
+                Cell(str(k), k),
+                *(Cell(amount(x), x) for x in (r.n_values, r.spent)),
+                percent(r.relative),
+                _interval(r),
+                when(r.moment),
+            )
+            for k, r in enumerate(rounds, start=1)
+        ],
+    )
+
+
+def _interval(r: Round) -> Cell:
+    low, high = percent(r.low), percent(r.high)
+    return UNKNOWN if math.isnan(r.low) else Cell(f"{low.text.removesuffix(' %')}–{high.text}", low.sort)
+
+
+def _table_of_lists(study: Study) -> Table:
+    return table_of(
+        ("list", "cells", "price", "still out", "when (UTC)", "by"),
+        [
+            (
+                Cell(str(x.id), x.id),
+                *(Cell(amount(k), k) for k in (x.n_cells, x.price, x.n_pending)),
+                when(x.asked_at),
+                x.asked_by,
+            )
+            for x in study._storage.lists()[-MOST_LINES:]
+        ],
+    )

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..._extras import import_extra
 from ..._files import check_destination, write_bytes
-from .charts import MOST_NAMES, charts_of, legend
 from .facts import facts_of
+from .pictures import COLOUR_OF_KIND, MOST_NAMES, MOST_POINTS, pictures_of
 
 if TYPE_CHECKING:
     from ..study import Study
@@ -21,39 +21,27 @@ __all__ = ["write_report"]
 
 def write_report(study: Study, path: Path, *, axis: int, n_best: int, largest: bool) -> None:
     """Write the report of a study, all or nothing."""
-    jinja = _jinja()
+    jinja = import_extra("jinja2", extra="report", purpose="reports need Jinja2")
     check_destination(path)
     facts = facts_of(study, axis=axis, n_best=n_best, largest=largest)
     write_bytes(path, _page_of(facts, jinja).encode())
 
 
 def _page_of(facts: dict[str, Any], jinja: Any) -> str:
-    environment = jinja.Environment(
-        autoescape=True, undefined=jinja.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    how = {"autoescape": True, "undefined": jinja.StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
+    script = _part("page.js")
+    page: str = jinja.Template(_part("page.html"), **how).render(
+        facts=facts,
+        pictures=pictures_of(facts),
+        colours=COLOUR_OF_KIND,
+        most_names=MOST_NAMES,
+        most_points=MOST_POINTS,
+        style=_part("page.css"),
+        script=script,
+        script_digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii"),
     )
-    safe = import_extra("markupsafe", extra="report", purpose="reports need Jinja2").Markup
-    charts = {
-        name: [safe(x) for x in made] if isinstance(made, list) else safe(made)
-        for name, made in charts_of(facts).items()
-    }
-    style, script = safe(_part("page.css")), safe(_part("page.js"))
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
-    return str(
-        environment.from_string(_part("page.html")).render(
-            facts=facts,
-            charts=charts,
-            legend=legend(),
-            style=style,
-            script=script,
-            script_digest=digest,
-            most_names=MOST_NAMES,
-        )
-    )
+    return page
 
 
 def _part(name: str) -> str:
     return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
-
-
-def _jinja() -> Any:
-    return import_extra("jinja2", extra="report", purpose="reports need Jinja2")

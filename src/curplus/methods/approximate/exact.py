@@ -1,0 +1,122 @@
+"""Is the matrix exactly of low rank? Then rows, columns and their intersection are the answer, and nothing is chosen.
+
+Three signs are looked for. All entries are predicted by :math:`C W^+ R` to rounding. Or rows, columns and their
+intersection have the same rank, below the number of rows or of columns. Or as many were read as the rank that was asked
+for, and no entry: then the prediction must at least be of the size of what was read, which that of a noisy intersection
+is not.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..._arrays import array_namespace, is_numpy_array, to_numpy
+from ..._typing import FloatArray
+from ...observation import Cells, Observation
+from .assemble import exact_rank
+from .cross import Cross, cross_of, zero_target
+from .prediction import Prediction
+from .skeleton import Svd, inverse_of, svd_of
+
+__all__ = ["Exact", "exact_answer"]
+
+CONFIRMING, FIRST = 1000, 20  # entries that confirm an exact prediction, and of those, the first to be compared
+FULL_LEVERAGE = 1 - 1e-6  # of a row that the others do not span
+MOST_OF_FULL_LEVERAGE = 0.25  # share of such rows, above which the rank is probably larger (Good 1953)
+MOST_GROWTH = 2.0  # mean square of a prediction, relative to what was read (tests/test_exact.py: of rank 5, 150 of 150
+# Gaussian matrices are below, of noise 1 to 5; of rank 1 and 2 it cannot tell, and the rank asked for is believed)
+FEW = 2
+
+
+class Exact(NamedTuple):
+    """A prediction that is exact, if the matrix has the rank that it seems to have."""
+
+    prediction: Prediction
+    reason: str
+    is_confirmed: bool  # whether something that was read confirms it
+    condition: float  # of the intersection
+
+
+def exact_answer(cells: Cells, observation: Observation, rank: int | None) -> Exact | None:
+    """The prediction ``C W^+ R``, or None if nothing speaks for it."""
+    if not cells.is_cross or cells.has_gaps or len(cells.hidden):
+        return None
+    cross = cross_of(cells)
+    svd = svd_of(cross.W)
+    plain = inverse_of(cells, zero_target(cross), svd, 0.0)
+    kept = svd.above(np.finfo(float).eps).s
+    condition = float(kept[0] / kept[-1]) if len(kept) else 1.0
+    if np.any(to_numpy(cells.entries.values)):
+        return Exact(plain, "entries are predicted to rounding", True, condition) if _meets(plain, cells) else None
+    if _ranks_agree(cells, observation, cross, svd):
+        return Exact(plain, "rows, columns and their intersection have the same rank", True, condition)
+    if rank == min(cross.W.shape) and not len(cells.entries) and _is_plausible(plain, cross):
+        return Exact(plain, "as many rows and columns as the rank that was asked for", False, condition)
+    return None
+
+
+def _meets(plain: Prediction, cells: Cells) -> bool:
+    """Whether entries are predicted to half of the digits; they must not be all zero."""
+    some = np.linspace(0, len(cells.entries) - 1, min(len(cells.entries), CONFIRMING)).astype(np.int64)
+    entries = cells.entries.take(some)
+    values = to_numpy(entries.values)
+    limit = math.sqrt(cells.rounding) * float(np.linalg.norm(values))
+    for count in (FIRST, len(some)):  # a few are enough to say no
+        errors = values[:count] - to_numpy(plain.at(entries.i[:count], entries.j[:count]))
+        if not 0 < limit >= np.linalg.norm(errors):
+            return False
+    return True
+
+
+def _ranks_agree(cells: Cells, observation: Observation, cross: Cross, svd: Svd) -> bool:
+    """Whether rows, columns and their intersection have the same rank, below the number of rows or of columns.
+
+    Of rows drawn at random, the share of those that the others do not span is that of rows which nothing read so far
+    spans (Good 1953): if it is large, the rank is larger than they show.
+    """
+    rank = exact_rank(svd.s, cells.rounding)
+    if not 0 < rank < max(cross.W.shape) or any(
+        _clearly_above(rank, gram) for gram in (cross.row_gram, cross.column_gram)
+    ):
+        return False
+    both = ((observation.design.rows, svd.a), (observation.design.columns, svd.bt.T))
+    sides = [side for side in both if len(side[1]) > rank]  # if they are as many as the rank, all have full leverage
+    if any(word != "adaptive" and _share_alone(vectors[:, :rank]) > MOST_OF_FULL_LEVERAGE for word, vectors in sides):
+        return False
+    return all(exact_rank(_singular_values(x), cells.rounding) == rank for x in (cells.columns, cells.rows.T))
+
+
+def _share_alone(vectors: FloatArray) -> float:
+    """Share of the rows, or columns, without which there would be a direction less; from singular vectors (d, r)."""
+    return float(np.mean(np.sum(vectors**2, axis=1) > FULL_LEVERAGE))
+
+
+def _clearly_above(rank: int, gram: FloatArray) -> bool:
+    """Whether inner products show more directions than this, by more than the square root of rounding."""
+    values = np.linalg.eigvalsh(gram[:-1, :-1])
+    return int(np.count_nonzero(values > 1e-10 * values[-1])) > rank
+
+
+def _singular_values(x: Any) -> FloatArray:
+    """All singular values, on the host, from the triangle of a QR factorization."""
+    triangle = np.linalg.qr(x, mode="r") if is_numpy_array(x) else array_namespace(x).linalg.qr(x)[1]
+    return np.linalg.svdvals(to_numpy(triangle))
+
+
+def _is_plausible(plain: Prediction, cross: Cross) -> bool:
+    """Whether the prediction is of the size of what was read, as that of a noisy intersection is not."""
+    growth = _growth(plain, cross)
+    return growth <= MOST_GROWTH or (min(cross.W.shape) <= FEW and math.isfinite(growth))
+
+
+def _growth(plain: Prediction, cross: Cross) -> float:
+    """Mean square of the prediction where nothing was read, relative to that of rows and columns there."""
+    rows, columns = (gram[:-1, :-1] for gram in (cross.row_gram, cross.column_gram))
+    mixed, combined = plain.mixing, plain.coefficients
+    squares = float(np.sum((mixed.T @ columns @ mixed) * (combined @ rows @ combined.T)))
+    n_rows, n_columns = cross.column_gram[-1, -1], cross.row_gram[-1, -1]  # that were not read
+    read = float(np.trace(rows)) / len(rows) * n_rows + float(np.trace(columns)) / len(columns) * n_columns
+    return squares / (read / 2) if read > 0 and np.isfinite(squares) else math.inf

@@ -1,0 +1,66 @@
+r"""The skeleton without a ridge: :math:`C W_k^+ R`, exact on rows and columns as far as their intersection allows.
+
+For functions and other matrices without noise. The few rows and columns that :func:`curplus.acquire` chooses are far
+from each other, so that what is left of them without one shows little of what all predict, and calls for a ridge. Here
+W is cut to as many singular directions as predict some entries best; nothing larger than W is computed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from ..._arrays import take, to_numpy
+from ..._typing import FloatArray
+from ...observation import Cells
+from .prediction import Prediction
+from .skeleton import svd_of, without_gaps
+
+__all__ = ["Interpolation"]
+
+FEWEST = 1000  # entries; with fewer, rows and columns are left out with them, and noise would decide
+MOST_COMPARED = 2000  # entries by which the number of directions is chosen
+NOISY = (
+    0.05  # of the entries: larger errors are noise (functions read to a tolerance: below .01; word counts: above .9)
+)
+
+
+@dataclass(frozen=True)
+class Interpolation:
+    """The skeleton without a ridge, as a model; all directions above rounding, if no number of them is given."""
+
+    directions: int | None = None
+    name: ClassVar[str] = "interpolation"
+    uses_entries: ClassVar[bool] = False
+
+    def applies(self, cells: Cells) -> bool:
+        """If rows and columns were read, and enough entries to see that there is no noise, which it would pass on."""
+        if not cells.is_cross or len(cells.entries) < FEWEST:
+            return False
+        errors = self._errors(cells)
+        return bool(np.min(errors) <= NOISY**2 * errors[0])
+
+    def settled(self, cells: Cells) -> Interpolation:
+        """As many directions as predict some entries best; more would fit noise."""
+        return replace(self, directions=int(np.argmin(self._errors(cells)))) if len(cells.entries) else self
+
+    def _errors(self, cells: Cells) -> FloatArray:
+        """Squared errors at some entries, for each number of directions from 0 on."""
+        some = np.linspace(0, len(cells.entries) - 1, min(len(cells.entries), MOST_COMPARED)).astype(np.int64)
+        entries, cross = cells.entries.take(some), self.fit(cells)
+        values = to_numpy(entries.values)
+        left = to_numpy(take(cross.left, entries.i, axis=0)) @ cross.mixing
+        right = to_numpy(take(cross.right, entries.j, axis=0)) @ cross.coefficients.T
+        predicted = np.cumsum(np.column_stack([np.zeros(len(values)), left * right]), axis=1)
+        unit = float(np.max(np.abs(values))) or 1.0
+        return np.asarray(np.sum(((values[:, None] - predicted) / unit) ** 2, axis=0))
+
+    def fit(self, cells: Cells) -> Prediction:
+        """The prediction; gaps of rows and columns are filled by means."""
+        whole = without_gaps(cells) if cells.has_gaps else cells
+        W = to_numpy(take(whole.rows, whole.column_index, axis=1))
+        a, s, bt = svd_of(W).above(max(W.shape) * cells.rounding)
+        k = self.directions
+        return Prediction(whole.columns, bt[:k].T / s[:k], a[:, :k].T, whole.rows.T, is_of_samples=True)

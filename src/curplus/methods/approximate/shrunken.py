@@ -1,0 +1,178 @@
+r"""Offsets, and singular values of the rest shrunk by a threshold.
+
+.. math:: \min_L \tfrac12 \sum_{(i,j)} w_{ij} (E_{ij} - L_{ij})^2 + \lambda \|L\|_*
+
+with E what the additive model leaves (Mazumder, Hastie and Tibshirani 2010). The problem is convex, so no start can
+lead astray, and a large threshold gives zero. Solutions are found for falling thresholds, each from the one before, as
+:math:`L = U V^\top` by alternating ridge regressions, for which
+:math:`\|L\|_* = \min \tfrac12 (\|U\|_F^2 + \|V\|_F^2)`. Cells left out choose the threshold. The posterior mean of
+both factors (:mod:`.posterior`) then takes the place of the best guess.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse
+
+from ..._typing import FloatArray, IndexVector
+from ...evaluation.additive import additive_model
+from ...evaluation.folds import dealt
+from ...observation import Cells, Entries
+from .least_squares import SparseSums, solve
+from .offsets import is_affordable
+from .posterior import Pair, posterior_mean
+from .prediction import Prediction
+
+__all__ = ["Shrunken"]
+
+MOST_ENTRIES = 2_000_000  # a path of thresholds for more takes minutes
+RATIO, STEPS = 0.75, 28  # each threshold is this fraction of the one before
+STRIDE = 3  # thresholds at a time on the way to one that is known
+PATIENCE = 2  # thresholds without improvement before the search ends
+MOST_SWEEPS, STEADY = 10, 2e-3  # until the objective falls by less than this fraction
+WIDEST, NARROWEST = 60, 4  # directions; fewer where cells are few for them, or so many that they take long
+MOST_PRODUCTS = 1_000_000_000  # of cells and pairs of directions
+OVERSAMPLED, POWERS = 5, 2  # of the subspace iteration that finds new directions roughly; sweeps turn them
+NEW = 8  # directions that may be added at a threshold at least; at most as many as there are
+FOLDS, FEW_CELLS = 4, 2_000  # with more cells than a few, one fold is left out
+
+
+@dataclass(frozen=True)
+class Shrunken:
+    """Offsets with shrunken singular values, as a model."""
+
+    n_thresholds: int | None = None  # how many of the falling thresholds are gone down; None: left-out cells choose
+    name: ClassVar[str] = "shrunken"
+    uses_entries: ClassVar[bool] = True
+
+    def applies(self, cells: Cells) -> bool:
+        """If the path of thresholds is affordable, on the host."""
+        return is_affordable(cells) and cells.n_values <= MOST_ENTRIES
+
+    def settled(self, cells: Cells) -> Shrunken:
+        """The same model with the threshold that suits the cells."""
+        return Shrunken(_chosen(cells.scattered)) if self.n_thresholds is None else self
+
+    def fit(self, cells: Cells) -> Prediction:
+        """The prediction."""
+        offsets = additive_model(cells.scattered)
+        rest, *known = _of_known_rows(offsets.residual(cells.scattered))
+        if not len(rest):
+            return Prediction.of(*offsets.factors())
+        falling, pair = _thresholds(rest)[: self.settled(cells).n_thresholds], _zero(rest)
+        for pair in _solutions(rest, falling[(len(falling) - 1) % STRIDE :: STRIDE]):  # noqa: B007
+            pass
+        factors = []
+        for low_rank, of_offsets, index in zip(posterior_mean(rest, pair), offsets.factors(), known, strict=True):
+            factors.append(np.hstack([of_offsets, np.zeros((len(of_offsets), low_rank.shape[1]))]))
+            factors[-1][index, 2:] = low_rank
+        return Prediction.of(*factors)
+
+
+def _of_known_rows(entries: Entries) -> tuple[Entries, IndexVector, IndexVector]:
+    """The entries of the rows and columns of which something is known, and which these are."""
+    (rows, i), (columns, j) = (np.unique(index, return_inverse=True) for index in (entries.i, entries.j))
+    return replace(entries, shape=(len(rows), len(columns)), i=i, j=j), rows, columns
+
+
+def _thresholds(entries: Entries) -> FloatArray:
+    """Falling thresholds; at the first, the solution is just not zero."""
+    return float(_leading(_matrix(entries), 1)[1][0]) * RATIO ** np.arange(1.0, STEPS + 1)
+
+
+def _chosen(entries: Entries) -> int:
+    """How many of the falling thresholds to go down, by cells left out in turn."""
+    entries = _of_known_rows(entries)[0]
+    fold = dealt(entries.flat_index, FOLDS, np.random.default_rng(0))
+    total = np.zeros(STEPS + 1)
+    for k in range(FOLDS if len(entries) <= FEW_CELLS else 1):
+        fit, left_out = (entries.take(np.flatnonzero(x)) for x in (fold != k, fold == k))
+        if len(fit) and len(left_out):
+            offsets = additive_model(fit)
+            total += _errors(offsets.residual(fit), offsets.residual(left_out))
+    return int(np.argmin(total))
+
+
+def _errors(fit: Entries, left_out: Entries) -> FloatArray:
+    """Sums of squares of what is left out, for no low rank and for each threshold; the last one tried holds on."""
+    errors = [float(np.sum(left_out.weights * left_out.values**2))]
+    for pair in _solutions(fit, _thresholds(fit)):
+        errors.append(float(np.sum(left_out.weights * (left_out.values - pair.at(left_out.i, left_out.j)) ** 2)))
+        if len(errors) > PATIENCE and min(errors[-PATIENCE:]) > min(errors[:-PATIENCE]):
+            break
+    return np.array(errors + errors[-1:] * (STEPS + 1 - len(errors)))
+
+
+def _solutions(entries: Entries, falling: FloatArray) -> Iterator[Pair]:
+    """The solution for each of some falling thresholds."""
+    affordable = math.isqrt(MOST_PRODUCTS // max(len(entries), 1))
+    supported = 2 * len(entries) // sum(entries.shape)  # twice as many directions as there are unknowns for
+    widest = min(max(NARROWEST, min(affordable, supported)), WIDEST, *entries.shape)
+    entries = entries.take(np.lexsort((entries.j, entries.i)))  # neighbours in memory, and no sparse matrix to sort
+    by_rows, by_columns = SparseSums(entries), SparseSums(entries.T)
+    now = _zero(entries)
+    for threshold in falling:
+        now = _with_new_directions(entries, now, threshold, widest)
+        before = math.inf
+        for _ in range(MOST_SWEEPS if now.left.shape[1] else 0):
+            left = solve(by_rows, now.right, threshold)
+            now, s = _balanced(Pair(left, solve(by_columns, left, threshold)))
+            rest = entries.values - now.at(entries.i, entries.j)
+            objective = 0.5 * float(np.sum(entries.weights * rest**2)) + threshold * float(np.sum(s))
+            if before - objective < STEADY * before:
+                break
+            before = objective
+        yield now
+
+
+def _with_new_directions(entries: Entries, now: Pair, threshold: float, widest: int) -> Pair:
+    """More directions where the gradient exceeds the threshold, as far as there is room."""
+    width = now.left.shape[1]
+    room = min(widest - width, max(NEW, width))
+    if room <= 0:
+        return now
+    rest = entries.with_values(entries.values - now.at(entries.i, entries.j))
+    U, s, Vt = _leading(_matrix(rest), room)
+    new = s > threshold
+    root = np.sqrt(np.maximum(s[new] - threshold, 1e-3 * s[new]) / 2)
+    return Pair(np.hstack([now.left, U[:, new] * root]), np.hstack([now.right, Vt[new].T * root]))
+
+
+def _balanced(factors: Pair) -> tuple[Pair, FloatArray]:
+    r"""The same product with factors of equal size and orthogonal columns, and its singular values, zeros left out.
+
+    Inner products are enough for what is kept: with U = left and :math:`U^\top U = Q a Q^\top`, the squared singular
+    values are the eigenvalues of :math:`\sqrt a \, Q^\top V^\top V Q \sqrt a`.
+    """
+    (left, right), k = factors, factors.left.shape[1]
+    a, Q = np.linalg.eigh(left.T @ left)
+    root = np.sqrt(np.maximum(a, 1e-14 * a.max(initial=0.0) + np.finfo(float).tiny))
+    turned = Q * root
+    squares, P = np.linalg.eigh(turned.T @ (right.T @ right) @ turned)
+    kept = np.arange(k)[::-1][squares[::-1] > 1e-12 * squares.max(initial=0.0)]
+    s, P = np.sqrt(squares[kept]), P[:, kept]
+    half = np.sqrt(s)
+    return Pair(left @ ((Q / root) @ P * half), right @ (turned @ P / half)), s
+
+
+def _leading(matrix: Any, count: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Leading singular vectors and values of a sparse matrix, by subspace iteration (Halko, Martinsson, Tropp 2011)."""
+    V = np.random.default_rng(0).standard_normal((matrix.shape[1], min(count + OVERSAMPLED, *matrix.shape)))
+    for _ in range(POWERS):
+        V = np.linalg.qr(matrix.T @ (matrix @ V))[0]
+    U, s, Qt = np.linalg.svd(matrix @ V, full_matrices=False)
+    return U[:, :count], s[:count], (V @ Qt[:count].T).T
+
+
+def _matrix(entries: Entries) -> Any:
+    values = entries.weights * entries.values
+    return scipy.sparse.csr_array((values, (entries.i, entries.j)), shape=entries.shape)
+
+
+def _zero(entries: Entries) -> Pair:
+    return Pair(np.zeros((entries.shape[0], 0)), np.zeros((entries.shape[1], 0)))

@@ -1,0 +1,134 @@
+r"""All rows are complete: nothing is left to predict but rows that come later, so left-out rows say how.
+
+A new row is completed from its known values J by the ridge regression that
+:meth:`~curplus.Factorization.complete_rows` stands for,
+
+.. math:: \hat x = c + (x_J - c_J) \, (S_{JJ} + \sigma^2 I)^{-1} S_{J\cdot},
+
+with the mean c and the covariance S of all rows: every direction helps, and the noise :math:`\sigma` decides how much.
+The fitted rows choose it. Random sets of columns are taken as known, of several sizes, and each row is predicted from
+the others; leaving a row out divides its residual by one minus its leverage, so that nothing is fitted again.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from .._arrays import array_namespace, float64, small_svd, take, to_numpy
+from .._typing import FloatArray, IndexVector, Matrix
+from ..factorization import Basis, Core, Factorization, FittedModel, leading_basis
+
+__all__ = ["complete_matrix", "held_rows_noise"]
+
+SIZES, DRAWS = (8, 32, 128), 2  # how many columns are taken as known, and how often
+MOST_ROWS, MOST_COLUMNS = 500, 300  # that are predicted
+NOISES = 10.0 ** np.arange(-16, 2, 0.5)  # in terms of the variance of the values
+AS_GOOD = 1e-3  # the least noise is taken whose squared errors exceed those of the best by no more than this
+EXACT = 1e-12  # squared errors below this, relative to the variance, are as good as none
+INTERPOLATED = 1e-6  # rows with less than this of their leverage left do not say how they would be predicted
+
+
+def complete_matrix(matrix: Matrix, rank: int | None) -> tuple[Factorization, FittedModel]:
+    """Best approximation of a known matrix, and what left-out columns of it say about others.
+
+    Parameters
+    ----------
+    matrix : array of shape (n, m)
+        In a unit in which squares of its squares are numbers.
+    rank : int, optional
+        At most as many directions are kept.
+
+    Returns
+    -------
+    Factorization, FittedModel
+        The noise of the model is the one with which left-out columns are predicted best from part of their values,
+        and what the approximation leaves unexplained.
+    """
+    whole = _factorized(matrix)
+    noise = held_rows_noise(matrix.T)
+    answer = whole.truncate(rank) if rank is not None and rank < whole.rank else whole
+    s = np.linalg.svdvals(to_numpy(whole.core.Z))
+    left_over = float(np.linalg.norm(s[answer.rank :])) / math.sqrt(math.prod(matrix.shape))
+    return answer, FittedModel.of(whole, noise).with_more_noise(left_over)
+
+
+def _factorized(matrix: Matrix) -> Factorization:
+    """The whole matrix, by its smaller side."""
+    turned = matrix.shape[0] < matrix.shape[1]
+    tall = matrix.T if turned else matrix
+    left = leading_basis(tall).vectors
+    P, s, Qt = small_svd(float64(left.T @ tall))
+    whole = Factorization(Basis(float64(left)), Core(P * s, "approximate"), Basis(Qt.T))
+    return whole.T if turned else whole
+
+
+def held_rows_noise(rows: Matrix) -> float:
+    """The noise (a standard deviation) with which left-out rows are predicted best from part of their values.
+
+    Parameters
+    ----------
+    rows : array of shape (n, m)
+        Complete rows, in a unit in which their squares are numbers.
+
+    Returns
+    -------
+    float
+        0 where rows are predicted exactly; the standard deviation of the values where no row can be left out.
+    """
+    n, m = (int(size) for size in rows.shape)
+    variance = float(array_namespace(rows).mean(_centred(rows, np.arange(m)) ** 2)) if m else 0.0
+    sizes = sorted({min(size, m // 2) for size in SIZES if m > 1})
+    if n < 3 or variance == 0 or not sizes:
+        return math.sqrt(variance)
+    noises = NOISES * variance
+    rng = np.random.default_rng(0)
+    squares = np.asarray([sum(_left_out_squares(rows, size, noises, rng) for _ in range(DRAWS)) for size in sizes])
+    squares /= DRAWS * variance
+    total = np.sum(np.log(squares + EXACT), axis=0)
+    first = int(np.argmax(total < np.min(total) + len(sizes) * AS_GOOD))
+    return 0.0 if first == 0 and squares[-1, 0] < EXACT else math.sqrt(noises[first])
+
+
+class _Regression(NamedTuple):
+    """Known columns and others, without their means, in the coordinates in which the covariance is diagonal."""
+
+    X: FloatArray  # (p, k), known values of some rows
+    Y: FloatArray  # (p, q), others
+    D: FloatArray  # (k,), variances of the known values
+    C: FloatArray  # (k, q), covariances
+    n: int  # number of all rows
+
+    def left_out_squares(self, noise: float) -> float:
+        """Mean squared error of rows that are left out in turn, for a given variance of noise."""
+        X = self.X / (self.D + noise)
+        predicted = X @ self.C
+        left = 1 - 1 / self.n - np.sum(X * self.X, axis=1) / self.n
+        if np.min(left) < INTERPOLATED:
+            return math.inf
+        return float(np.mean(np.mean((self.Y - predicted) ** 2, axis=1) / left**2))
+
+
+def _left_out_squares(rows: Matrix, size: int, noises: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Mean squared errors of left-out rows, predicted from ``size`` random columns, for each noise."""
+    n, m = (int(side) for side in rows.shape)
+    known, others = np.split(rng.permutation(m)[: size + MOST_COLUMNS], [size])
+    some = np.sort(rng.permutation(n)[:MOST_ROWS])
+    X, Y = _centred(rows, known), _centred(rows, others)
+    D, Q = np.linalg.eigh(to_numpy(X.T @ X) / n)
+    regression = _Regression(
+        to_numpy(take(X, some, axis=0)) @ Q,
+        to_numpy(take(Y, some, axis=0)),
+        np.maximum(D, 0.0),
+        Q.T @ to_numpy(X.T @ Y) / n,
+        n,
+    )
+    return np.asarray([regression.left_out_squares(noise) for noise in noises])
+
+
+def _centred(rows: Matrix, columns: IndexVector) -> Matrix:
+    """Some columns, without their means."""
+    part = float64(take(rows, columns, axis=1))
+    return part - array_namespace(part).mean(part, axis=0)

@@ -1,0 +1,393 @@
+"""The statements behind the verbs of a study file; each function works within a transaction of the caller."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import sqlite3
+import time
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from .._sets import different, is_in
+from .._typing import FloatArray, IndexVector
+from ..exceptions import InvalidArgumentError
+from .schema import WIDTH, DamageError, insert, last_id
+from .storage import (
+    ANSWERED,
+    CANCELLED,
+    CELLS,
+    COLUMNS,
+    DRAWN,
+    KNOWN,
+    ON_LINE,
+    PENDING,
+    ROWS,
+    Asked,
+    Draft,
+    Line,
+    ListInfo,
+    Origin,
+    Records,
+    Settings,
+    Snapshot,
+    Summary,
+    kept_cells,
+    moment_of,
+    numbered_cells,
+)
+
+__all__ = [
+    "LIST",
+    "answer",
+    "check_left",
+    "count_pending",
+    "expire",
+    "fresh",
+    "integers",
+    "keep_list",
+    "keep_records",
+    "lines_of",
+    "list_info",
+    "one_list",
+    "pending_cells",
+    "recent_values",
+    "snapshot_of",
+    "summary_of",
+    "tick",
+    "wall_clock",
+]
+
+LIST = "SELECT id, asked_at, asked_by, purpose, budget, price, n_cells, n_pending, expires FROM lists"
+IS_OUT = "n_pending > 0 AND (expires IS NULL OR expires > ?)"
+RECENT = 1000  # readings that outliers are judged by
+MOMENTS = (("tells", "told_at"), ("lists", "asked_at"), ("rounds", "judged_at"), ("changes", "changed_at"))
+LATEST = ", ".join(f"ifnull((SELECT {at} FROM {table} ORDER BY id DESC LIMIT 1), 0)" for table, at in MOMENTS)
+#: Of the lines that came in, those that are not known yet. A line of a work list, and a correction, is known by its
+#: value; every other line is a new reading.
+IS_LINE = "r.list = x.list AND r.cell = x.cell AND r.value IS x.value AND r.corrects IS x.corrects"
+KNOWN_LINES = f"SELECT DISTINCT r.id FROM incoming AS x JOIN records AS r ON {IS_LINE} ORDER BY 1"
+FRESH = f"""
+    SELECT place FROM incoming AS x WHERE NOT EXISTS (SELECT 1 FROM records AS r WHERE {IS_LINE}) AND NOT EXISTS (
+        SELECT 1 FROM records AS r WHERE r.corrects = x.corrects AND r.cell = x.cell AND r.value IS x.value
+    ) AND NOT EXISTS (
+        SELECT 1 FROM incoming AS y WHERE y.cell = x.cell AND y.place < x.place AND y.list = x.list
+        AND y.value IS x.value AND y.corrects IS x.corrects
+    ) ORDER BY place"""
+
+
+# -- small questions ----------------------------------------------------------------------------------------------
+
+
+def wall_clock() -> int:
+    """Now, in microseconds since 1970."""
+    return time.time_ns() // 1000
+
+
+def tick(db: sqlite3.Connection) -> int:
+    """The moment of this transaction, later than that of all before it."""
+    return max(int(db.execute(f"SELECT max({LATEST})").fetchone()[0]) + 1, wall_clock())
+
+
+def integers(rows: Iterable[tuple[int]]) -> IndexVector:
+    """The only column of some rows."""
+    return np.fromiter((row[0] for row in rows), dtype=np.int64)
+
+
+# -- work lists ---------------------------------------------------------------------------------------------------
+
+
+def check_left(budget: float | None, summary: Summary, amount: float) -> None:
+    """An error if a list would cost more than is left."""
+    left = math.inf if budget is None else budget - summary.spent - summary.pending_price
+    if amount > left * (1 + 1e-9) + 1e-9:
+        raise InvalidArgumentError(
+            f"the list would cost up to {amount:,.6g}, and {max(left, 0):,.6g} is left of the budget of {budget:,.6g} "
+            f"(spent {summary.spent:,.6g}, pending {summary.pending_price:,.6g})."
+        )
+
+
+def expire(db: sqlite3.Connection) -> None:
+    """Lists whose time is over are pending no more."""
+    for (number,) in db.execute(
+        "SELECT id FROM lists WHERE n_pending > 0 AND expires <= ?", (wall_clock(),)
+    ).fetchall():
+        db.execute("UPDATE asked SET state = ? WHERE list = ? AND state = ?", (CANCELLED, number, PENDING))
+        db.execute("UPDATE lists SET n_pending = 0 WHERE id = ?", (number,))
+
+
+def count_pending(db: sqlite3.Connection) -> None:
+    """Count the pending cells of each list anew."""
+    counted = f"(SELECT count(*) FROM asked WHERE list = lists.id AND state = {PENDING})"
+    db.execute(f"UPDATE lists SET n_pending = {counted} WHERE n_pending > 0")
+
+
+def keep_list(db: sqlite3.Connection, now: int, draft: Draft, n_columns: int) -> ListInfo:
+    """Keep a list with its rows, columns and cells."""
+    n_cells = int(np.count_nonzero(~draft.is_known))
+    expires = None if draft.expires_after is None else wall_clock() + round(1e6 * draft.expires_after)
+    number = last_id(db, "lists") + 1
+    row = (number, now, draft.asked_by, draft.purpose, draft.budget, draft.price, n_cells, n_cells, expires)
+    insert(db, "lists", [row])
+    insert(db, "lines", ((None, number, *line) for line in draft.lines))
+    states = np.where(draft.is_known, KNOWN, PENDING)
+    columns = kept_cells(draft.cells, n_columns), draft.roles, states, np.arange(len(states))
+    rows = zip(*(x.tolist() for x in columns), strict=True)
+    insert(db, "asked", ((cell, number, role, state, place) for cell, role, state, place in rows))
+    kinds, positions = draft.forbidden.T
+    positions = np.where(kinds == CELLS, kept_cells(positions, n_columns), positions)
+    insert(db, "forbidden", ((number, *x) for x in zip(kinds.tolist(), positions.tolist(), strict=True)))
+    return list_info(row)
+
+
+def list_info(row: tuple[Any, ...]) -> ListInfo:
+    """A row of the table of lists."""
+    number, asked_at, by, purpose, budget, price, n_cells, n_pending, expires = row
+    until = None if expires is None else moment_of(expires)
+    return ListInfo(number, moment_of(asked_at), by, purpose, budget, price, n_cells, n_pending, until)
+
+
+def one_list(db: sqlite3.Connection, list_id: int) -> ListInfo:
+    """A list by its number."""
+    row = db.execute(f"{LIST} WHERE id = ?", (list_id,)).fetchone()
+    if row is None:
+        raise InvalidArgumentError(f"there is no list {list_id}; there are {last_id(db, 'lists')}, counted from 1.")
+    return list_info(row)
+
+
+def lines_of(db: sqlite3.Connection, where: str, values: tuple[Any, ...]) -> tuple[Line, ...]:
+    """Rows and columns that were asked for whole."""
+    rows = db.execute(f"SELECT axis, position, design, reason FROM lines WHERE {where} ORDER BY id", values)
+    return tuple(Line(*row) for row in rows)
+
+
+# -- readings -----------------------------------------------------------------------------------------------------
+
+
+def fresh(db: sqlite3.Connection, records: Records, *, only_pending: bool) -> tuple[Records, list[int]]:
+    """Those readings that are not known yet, which stay in the table ``incoming``, and the records of the others."""
+    _fill_incoming(db, records)
+    _check_list_numbers(db)
+    known = [number for (number,) in db.execute(KNOWN_LINES)]
+    records = records.take(integers(db.execute(FRESH)))
+    if only_pending:
+        pending = integers(
+            db.execute(f"SELECT cell FROM incoming CROSS JOIN asked USING (cell) WHERE state = {PENDING}")
+        )
+        records = records.take(np.flatnonzero(is_in(records.cells, different(pending))))
+    _fill_incoming(db, records)
+    _check_corrections(db)
+    return records, known
+
+
+def _fill_incoming(db: sqlite3.Connection, records: Records) -> None:
+    """Put the cells of a table beside those that were asked for and measured."""
+    db.execute("CREATE TEMP TABLE IF NOT EXISTS incoming (place INTEGER PRIMARY KEY, cell, value REAL, list, corrects)")
+    db.execute("CREATE INDEX IF NOT EXISTS temp.incoming_cells ON incoming (cell)")
+    db.execute("DELETE FROM incoming")
+    lists, corrects = (itertools.repeat(None) if x is None else x for x in (records.lists, records.corrects))
+    lines = zip(range(len(records)), records.cells.tolist(), records.values.tolist(), lists, corrects, strict=False)
+    db.executemany("INSERT INTO incoming VALUES (?, ?, ?, ?, ?)", lines)
+
+
+def _check_list_numbers(db: sqlite3.Connection) -> None:
+    """A line of a work list names a cell of that list."""
+    is_asked = "EXISTS (SELECT 1 FROM asked WHERE asked.cell = incoming.cell AND asked.list = incoming.list)"
+    wrong = f"SELECT list, min(place), count(*) FROM incoming WHERE list IS NOT NULL AND NOT {is_asked}"
+    number, place, count = db.execute(wrong).fetchone()
+    if count:
+        raise InvalidArgumentError(
+            f"{count} of the lines that name list {number} are not on it (line {place + 1} of the table, without the "
+            f"header, is the first); there are {last_id(db, 'lists')} lists. Nothing was kept. Leave the column list "
+            "empty where nobody asked."
+        )
+
+
+def _check_corrections(db: sqlite3.Connection) -> None:
+    """A correction names an earlier record of the same cell that no other record corrects."""
+    reason = (
+        "CASE WHEN r.id IS NULL THEN 'there is no such record' WHEN r.cell <> x.cell THEN 'that record is of another "
+        "cell' ELSE 'that record is corrected by another one as well: name the latest' END"
+    )
+    wrong = db.execute(
+        f"SELECT x.corrects, {reason} FROM incoming AS x LEFT JOIN records AS r ON r.id = x.corrects "
+        "WHERE x.corrects IS NOT NULL AND (r.id IS NULL OR r.cell <> x.cell "
+        "OR EXISTS (SELECT 1 FROM records WHERE corrects = x.corrects) "
+        "OR (SELECT count(*) FROM incoming AS y WHERE y.cell = x.cell AND y.corrects = x.corrects) > 1) LIMIT 1"
+    ).fetchone()
+    if wrong:
+        raise InvalidArgumentError(
+            f"a value says that it corrects record {wrong[0]}, but {wrong[1]}. Nothing was kept."
+        )
+
+
+def recent_values(db: sqlite3.Connection) -> FloatArray:
+    """The last readings, without those that failed."""
+    recent = f"SELECT value FROM (SELECT value FROM records ORDER BY id DESC LIMIT {RECENT}) WHERE value IS NOT NULL"
+    return np.fromiter((row[0] for row in db.execute(recent)), np.float64)
+
+
+def answer(db: sqlite3.Connection) -> dict[int, int]:
+    """Mark what was asked for as answered; how many cells of each list."""
+    met = f"FROM (SELECT DISTINCT cell FROM incoming) CROSS JOIN asked USING (cell) WHERE state = {PENDING}"
+    answered = dict(db.execute(f"SELECT list, count(*) {met} GROUP BY list").fetchall())
+    if answered:
+        db.execute(
+            f"UPDATE asked SET state = {ANSWERED} WHERE state = {PENDING} AND cell IN (SELECT cell FROM incoming)"
+        )
+        db.executemany("UPDATE lists SET n_pending = n_pending - ? WHERE id = ?", [(k, x) for x, k in answered.items()])
+    return answered
+
+
+def keep_records(
+    db: sqlite3.Connection, now: int, records: Records, origin: Origin, price: float, answered: dict[int, int]
+) -> tuple[int, int, int, int]:
+    """Keep readings; the number of the table, values, failures, and readings that nobody had asked for."""
+    first, tell = last_id(db, "records"), last_id(db, "tells") + 1
+    n_failed = int(np.count_nonzero(np.isnan(records.values)))
+    n_values = len(records) - n_failed
+    of_lists = sum(
+        count * db.execute("SELECT price / n_cells FROM lists WHERE id = ?", (number,)).fetchone()[0]
+        for number, count in answered.items()
+    )
+    spent = 0.0 if origin.history else of_lists + price * (len(records) - sum(answered.values()))
+    about = (origin.source, int(origin.history), origin.design)
+    insert(db, "tells", [(tell, now, origin.who, *about, n_values, n_failed, 0, spent)])
+    rest = (
+        itertools.repeat(None, len(records)) if x is None else x
+        for x in (records.lists, records.corrects, records.notes, records.times)
+    )
+    db.executemany(
+        "INSERT INTO records (tell, cell, value, list, corrects, note, measured_at, asked) "
+        f"VALUES ({tell}, ?1, ?2, ?3, ?4, ?5, ?6, EXISTS (SELECT 1 FROM asked WHERE cell = ?1))",
+        zip(records.cells.tolist(), records.values.tolist(), *rest, strict=True),
+    )
+    n_unasked = db.execute("SELECT count(*) FROM records WHERE id > ? AND asked = 0", (first,)).fetchone()[0]
+    db.execute("UPDATE tells SET n_unasked = ? WHERE id = ?", (n_unasked, tell))
+    return tell, n_values, n_failed, n_unasked
+
+
+# -- what is known ------------------------------------------------------------------------------------------------
+
+
+def summary_of(db: sqlite3.Connection) -> Summary:
+    """Where the study stands, in numbers."""
+    told = db.execute(
+        "SELECT ifnull(sum(n_values), 0), ifnull(sum(n_failed), 0), ifnull(sum(n_unasked), 0), total(spent) FROM tells"
+    ).fetchone()
+    pending = db.execute(
+        "SELECT ifnull(sum(n_pending), 0), ifnull(sum(price * n_pending / max(n_cells, 1)), 0) "
+        f"FROM lists WHERE {IS_OUT}",
+        (wall_clock(),),
+    ).fetchone()
+    return Summary._make((*told, *pending, last_id(db, "lists"), last_id(db, "tells")))
+
+
+def snapshot_of(db: sqlite3.Connection, change: int, settings: Settings, moment: int | None) -> Snapshot:
+    """All that an observation and a list are made of, as of a moment; what is out, only as of now.
+
+    What was drawn before rows or columns were added does not represent the matrix of now: it is no evidence any more.
+    """
+    at = 2**63 - 1 if moment is None else moment
+    last_tell, last_list = (
+        int(db.execute(f"SELECT ifnull(max(id), 0) FROM {table} WHERE {when} <= ?", (at,)).fetchone()[0])
+        for table, when in MOMENTS[:2]
+    )
+    corrected = "SELECT corrects FROM records WHERE corrects IS NOT NULL AND tell <= ?1"
+    readings = (
+        f"SELECT cell, ifnull(value, 9e999) FROM records WHERE tell <= ?1 AND id NOT IN ({corrected}) ORDER BY id"
+    )
+    found = np.fromiter(db.execute(readings, (last_tell,)), dtype=[("cell", np.int64), ("value", np.float64)])
+    grown = _grown_at(db, change)
+    n_values = db.execute("SELECT ifnull(sum(n_values), 0) FROM tells WHERE id <= ?", (last_tell,)).fetchone()[0]
+    out = f"list IN (SELECT id FROM lists WHERE {IS_OUT})"
+    now = () if moment is not None else (wall_clock(),)
+    return Snapshot(
+        _in_matrix(np.ascontiguousarray(found["cell"]), settings),
+        np.where(np.isinf(found["value"]), np.nan, found["value"]),
+        _lines(db, last_list, grown, settings),
+        _asked(db, last_list, grown, settings),
+        _forbidden(db, last_list, settings),
+        _promised(db, last_tell, grown, settings),
+        last_tell,
+        last_list,
+        n_values,
+        settings,
+        change,
+        *((_in_matrix(pending_cells(db), settings), lines_of(db, out, now)) if now else ()),
+    )
+
+
+def pending_cells(db: sqlite3.Connection) -> IndexVector:
+    """Cells that are out, as they are kept, ascending."""
+    out = f"list IN (SELECT id FROM lists WHERE {IS_OUT}) AND state = {PENDING}"
+    return integers(db.execute(f"SELECT cell FROM asked WHERE {out} ORDER BY cell", (wall_clock(),)))
+
+
+def _grown_at(db: sqlite3.Connection, change: int) -> int:
+    """When rows or columns were added last; 0 if they never were."""
+    grown = (
+        "SELECT ifnull(max(x.changed_at), 0) FROM changes AS x JOIN changes AS y ON y.id = x.id - 1 "
+        "WHERE x.id <= ? AND (x.n <> y.n OR x.m <> y.m)"
+    )
+    return int(db.execute(grown, (change,)).fetchone()[0])
+
+
+def _asked(db: sqlite3.Connection, last: int, grown: int, settings: Settings) -> Asked:
+    """Cells of all lists; those that were drawn from a smaller matrix count as asked for in another way."""
+    query = "SELECT cell, list, role, state <> ? FROM asked WHERE list <= ? ORDER BY list, place"
+    cells, lists, roles, is_new = _integers_in_rows(db.execute(query, (KNOWN, last)), 4).T
+    roles[(roles == DRAWN) & (lists <= _last_list_at(db, grown))] = ON_LINE
+    return Asked(_in_matrix(cells, settings), lists, roles, is_new.astype(bool))
+
+
+def _forbidden(db: sqlite3.Connection, last: int, settings: Settings) -> IndexVector:
+    """List, kind and position of what nothing was drawn from."""
+    query = "SELECT list, kind, position FROM forbidden WHERE list <= ?"
+    found = _integers_in_rows(db.execute(query, (last,)), 3)
+    _, kinds, positions = found.T
+    for kind, size in zip((ROWS, COLUMNS), settings.shape, strict=True):
+        if np.any((kinds == kind) & ((positions < 0) | (positions >= size))):
+            raise DamageError("it forbids rows or columns that are not in its {} x {} matrix".format(*settings.shape))
+    positions[kinds == CELLS] = _in_matrix(positions[kinds == CELLS], settings)
+    return found
+
+
+def _promised(db: sqlite3.Connection, last: int, grown: int, settings: Settings) -> IndexVector:
+    """Cells that somebody promised to be a uniform sample of the matrix of now, ascending."""
+    tells = "SELECT id FROM tells WHERE design = 'uniform' AND id <= ?1 AND told_at > ?2"
+    records = f"tell IN ({tells}) OR id IN (SELECT record FROM promises WHERE tell IN ({tells}))"
+    return different(
+        _in_matrix(integers(db.execute(f"SELECT cell FROM records WHERE {records}", (last, grown))), settings)
+    )
+
+
+def _integers_in_rows(rows: Iterable[tuple[int, ...]], width: int) -> IndexVector:
+    """All columns of some rows, shape (k, width)."""
+    return np.fromiter(rows, dtype=np.dtype((np.int64, width)))
+
+
+def _last_list_at(db: sqlite3.Connection, moment: int) -> int:
+    return int(db.execute("SELECT ifnull(max(id), 0) FROM lists WHERE asked_at <= ?", (moment,)).fetchone()[0])
+
+
+def _lines(db: sqlite3.Connection, last: int, grown: int, settings: Settings) -> tuple[Line, ...]:
+    """Rows and columns that were asked for whole; what was chosen from fewer was not drawn from those of now."""
+    old = _last_list_at(db, grown)
+    rows = db.execute(
+        "SELECT list, axis, position, design, reason FROM lines WHERE list <= ? ORDER BY id", (last,)
+    ).fetchall()
+    lines = tuple(Line(axis, k, "given" if x <= old else design, reason) for x, axis, k, design, reason in rows)
+    if any(not 0 <= line.position < settings.shape[line.axis] for line in lines):
+        raise DamageError("it has rows or columns that are not in its {} x {} matrix".format(*settings.shape))
+    return lines
+
+
+def _in_matrix(kept: IndexVector, settings: Settings) -> IndexVector:
+    """Numbers of cells in the matrix of these settings."""
+    n, m = settings.shape
+    if len(kept) and (kept.min() < 0 or kept.max() // WIDTH >= n or (kept % WIDTH).max() >= m):
+        raise DamageError(f"it has cells that are not in its {n} x {m} matrix")
+    return numbered_cells(kept, m)
