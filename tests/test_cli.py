@@ -61,7 +61,7 @@ def nothing_is_read(monkeypatch):
     def read(*_, **__):
         raise AssertionError("the work has begun")
 
-    for function in ("given.observe", "demo.tell_story"):
+    for function in ("given.observe", "demo.datasets.load"):
         monkeypatch.setattr(f"curplus.cli.{function}", read)
 
 

@@ -23,6 +23,7 @@ SHARED = (
     "_validation",
     "_replacing",
     "_files",
+    "_tables",
     "_stores",
     "_processes",
     "_progress",

@@ -9,11 +9,13 @@ from typing import Annotated, Any
 import typer
 
 from .. import acquisition, methods
+from .._tables import write_frame
 from ..acquisition import ENTRY_STRATEGIES, STRATEGIES
 from ..exceptions import CURPlusError, InvalidArgumentError
 from ..factorization import Fact
 from ..observation import Observation, SampleCounts
 from ..sources import Source
+from ..sources.content import ending_of
 from . import show
 from .given import Given, open_given
 from .options import (
@@ -32,7 +34,7 @@ from .options import (
     with_groups,
 )
 from .results import approximation_facts, end_facts
-from .write import FRAMES, long_frame, write_frame
+from .write import FRAMES, long_frame
 
 __all__ = ["acquire"]
 
@@ -123,4 +125,4 @@ def _save(observation: Observation, out: Path) -> None:
     if out.suffix.lower() == ".npz":
         observation.save(out)
     else:
-        write_frame(long_frame(observation), out)
+        write_frame(long_frame(observation), out, ending_of(out))

@@ -1,7 +1,8 @@
-"""``curplus demo``: a study that buys a tenth of some answers, all of which are known here."""
+"""``curplus demo``: a study that buys a tenth of some answers, all of which are known here: every claim is checked."""
 
 from __future__ import annotations
 
+import math
 import tempfile
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,20 +12,24 @@ import typer
 
 from .. import datasets
 from .._extras import pyplot
+from .._typing import FloatArray
+from ..evaluation import MeanEstimates, estimate_means
 from ..exceptions import InvalidArgumentError
 from ..factorization import Fact
+from ..methods.approximate import Offsets
+from ..observation import Cells, Observation
+from ..study import Study
 from . import show
 from .options import Json, Seed, check_ending, check_writable
-from .story import Story, tell_story
 from .study_options import status_facts
 
 __all__ = ["demo"]
 
-DATA = "llm_answers"
 PICTURES = (".png", ".pdf", ".svg", ".jpg")
-MOST_SHOWN = 10  # models
-WAYS = {"study": "study", "mean": "mean of model", "additive": "additive"}
-COLOURS = {"study": "#d55e00", "mean": "0.5", "additive": "#0072b2"}
+N_ROUNDS = 3
+FAILED = 0.05  # of what is asked for: nobody answers
+REPEATED = 0.01  # of a list: asked for a second time by mistake
+COLOURS = {"study": "#d55e00", "mean": "0.5", "additive": "#0072b2"}  # of three ways to use the same answers
 
 
 def _check_share(share: float) -> float:
@@ -43,117 +48,112 @@ def _check_page(path: Path) -> Path:
     return path
 
 
+Share = Annotated[float, typer.Option(callback=_check_share, help="Which share of the answers is bought.")]
+Picture = Annotated[Path, typer.Option(callback=_check_picture, help="Where to put the picture.")]
+Page = Annotated[Path, typer.Option(callback=_check_page, help="Where to put the report.")]
+
+
 def demo(
-    share: Annotated[float, typer.Option(callback=_check_share, help="Which share of the answers is bought.")] = 0.1,
+    share: Share = 0.1,
     seed: Seed = 0,
-    out: Annotated[Path, typer.Option(callback=_check_picture, help="Where to put the picture.")] = Path(
-        "curplus-demo.png"
-    ),
-    report: Annotated[Path, typer.Option(callback=_check_page, help="Where to put the report.")] = Path(
-        "curplus-report.html"
-    ),
+    out: Picture = Path("curplus-demo.png"),
+    report: Page = Path("curplus-report.html"),
     json: Json = False,
 ) -> None:
     """Buy a tenth of the answers of 448 language models in three rounds, and compare with the truth."""
-    data: Any = datasets.load(DATA)
-    with tempfile.TemporaryDirectory() as folder:
+    data: Any = datasets.load("llm_answers")
+    (n, m), truth = data.matrix.shape, data.matrix.mean(axis=1)
+    models, questions = [f"model {k}" for k in range(n)], [f"question {k}" for k in range(m)]
+    if not json:
+        show.words(f"{data.card.title}: {n} {data.card.rows}, {m} {data.card.columns}, right or wrong.")
+        show.words(f"What if you could afford {share:.0%} of them? A study asks for them in {N_ROUNDS} rounds.")
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Study.create(f"{folder}/answers.study", rows=models, columns=questions, budget=share) as study,
+    ):
         with show.working("buying answers in three rounds"):
-            story, study = tell_story(data.matrix, share, Path(folder), seed=seed)
-        with study, show.working("writing the report"):
+            rng = np.random.default_rng(seed)
+            rounds = [_round(study, data.matrix, share / N_ROUNDS, rng) for _ in range(N_ROUNDS)]
+            means = estimate_means(study.fit(), study.observation())
+        with show.working("writing the report"):
             study.report(report)
-    _draw(story).savefig(out, dpi=120)
+        facts = [*status_facts(study.status()), *_checked(study, data.matrix, means)]
+    _draw(rounds, means, truth).savefig(out, dpi=120)
+    best = means.to_frame().assign(model=range(n), truth=truth).iloc[means.best(1)]
     made = [Fact("report", str(report), "report in"), Fact("out", str(out), "picture in")]
     if json:
-        show.result([*_facts(story), *made], as_json=True)
+        listed = best[["model", "estimate", "low", "high", "truth"]].to_dict("records")
+        show.result([*facts, Fact("rounds", rounds), Fact("may_be_best", listed), *made], as_json=True)
         return
-    _print(story, data.card)
-    for fact in made:
-        show.line(f"{fact.title} {fact.value}")
-
-
-def _facts(story: Story) -> list[Fact]:
-    best = [{**line, "model": int(k)} for k, line in zip(story.best, _lines(story, story.best), strict=True)]
-    return [
-        *status_facts(story.status),
-        Fact("true_relative_error", story.relative_error),
-        Fact("rounds", [step._asdict() for step in story.steps]),
-        Fact("score_errors", story.score_errors),
-        Fact("coverage", _coverage(story)),
-        Fact("may_be_best", best),
-        Fact("true_best", int(np.argmax(story.truth))),
-    ]
-
-
-def _lines(story: Story, which: Any) -> list[dict[str, float]]:
-    means = story.means
-    return [
-        {"estimate": means.estimate[k], "low": means.low[k], "high": means.high[k], "truth": story.truth[k]}
-        for k in which
-    ]
-
-
-def _coverage(story: Story) -> float:
-    """Share of the intervals that hold the true score."""
-    return float(np.mean((story.means.low <= story.truth) & (story.truth <= story.means.high)))
-
-
-def _print(story: Story, card: Any) -> None:
-    n, m = story.shape
-    bought = story.steps[-1].spent / (n * m)
-    show.words(f"{card.title}: {n} {card.rows}, {m} {card.columns}, {n * m:,} answers, right or wrong.")
-    show.words(f"What if you could afford {bought:.0%} of them? A study asks for them in {len(story.steps)} rounds.")
-    rows = [
-        [str(k), f"{s.spent:,.0f}", f"{s.spent / (n * m):.1%}", f"{s.n_failed:,}", f"{s.n_repeated:,}"]
-        + [f"{getattr(s, way):.4f}" for way in WAYS]
-        for k, s in enumerate(story.steps, start=1)
-    ]
-    headings = ["round", "spent", "share", "failed", "twice", *WAYS.values()]
-    show.table(headings, rows, title="error at answers that were not bought (root mean square)")
+    show.table(list(rounds[0]), [[f"{x:,.4g}" for x in line.values()] for line in rounds])
     show.words(
-        "Failed so far: paid for without an answer. Twice: bought again by mistake. The other two ways have the same "
-        "answers: the mean of each model, and an additive model of models and questions."
+        "After each round: what was spent, failed (paid for without an answer), repeated in the round (bought again by "
+        "mistake), and the error at answers that were not bought (root mean square) of three ways to use the same "
+        "answers: the study, the mean of each model, and an additive model of models and questions."
     )
-    show.words(f"The study says: {story.status.sentence}. The true error is {story.relative_error:.1%}.")
-    scores = ", ".join(f"{WAYS[way]} {error:.4f}" for way, error in story.score_errors.items())
-    show.words(f"Error of a model's score (root mean square): {scores}.")
-    _print_best(story)
+    show.frame(best[["estimate", "low", "high", "truth"]].reset_index(names="may be the best"))
+    show.result([*facts, *made], as_json=False)
 
 
-def _print_best(story: Story) -> None:
-    shown, true_best = story.best[:MOST_SHOWN], int(np.argmax(story.truth))
-    ranks = 1 + np.argsort(np.argsort(-story.truth, kind="stable"))
-    rows = [
-        [f"model {k}", f"{x['estimate']:.3f}", f"{x['low']:.3f} to {x['high']:.3f}", f"{x['truth']:.3f}", str(ranks[k])]
-        for k, x in zip(shown, _lines(story, shown), strict=True)
+def _round(study: Study, matrix: FloatArray, share: float, rng: np.random.Generator) -> dict[str, float]:
+    """Buy one list; what that cost, and how far three ways are from answers that were not bought."""
+    todo = study.ask(math.floor(share * matrix.size * (1 - REPEATED)), whole=False, rng=int(rng.integers(2**31)))
+    i, j = (todo.cells[side].str.rpartition(" ")[2].astype(int) for side in ("row", "column"))
+    answers, failed = todo.cells.assign(value=matrix[i, j]), rng.random(len(todo)) < FAILED
+    study.tell(answers.assign(value=answers["value"].mask(failed)))
+    some = answers[~failed].sample(int(REPEATED * len(answers)), random_state=int(rng.integers(2**31)))
+    again = study.tell(some.drop(columns="list"))
+    study.certify()
+    status, seen = study.status(), study.observation()
+    others = np.ones(matrix.shape, dtype=bool)
+    others[seen.i, seen.j] = False
+    errors = {way: _root_mean_square((matrix - found)[others]) for way, found in _predictions(study, seen).items()}
+    return {"spent": status.spent, "n_failed": status.n_failed, "n_repeated": again.n_values, **errors}
+
+
+def _predictions(study: Study, seen: Observation) -> dict[str, FloatArray]:
+    """All answers, as three ways predict them."""
+    counts, sums = (np.bincount(seen.i, x, seen.shape[0]) for x in (None, seen.values))
+    own_mean = np.where(counts > 0, sums / np.maximum(counts, 1), seen.values.mean())
+    ways = study.fit().to_array(), own_mean[:, None], Offsets().fit(Cells.of(seen)).to_array()
+    return dict(zip(COLOURS, ways, strict=True))
+
+
+def _checked(study: Study, matrix: FloatArray, means: MeanEstimates) -> list[Fact]:
+    """What is true of the answer."""
+    truth = matrix.mean(axis=1)
+    scores = {way: found.mean(axis=1) for way, found in _predictions(study, study.observation()).items()}
+    scores["study"] = means.estimate
+    error = float(np.linalg.norm(matrix - study.fit().to_array()) / np.linalg.norm(matrix))
+    best = int(np.argmax(truth))
+    place = "among" if best in means.best(1) else "not among"
+    return [
+        Fact("true_relative_error", error, unit="of the matrix"),
+        Fact("score_errors", {way: _root_mean_square(x - truth) for way, x in scores.items()}, "error of a score"),
+        Fact("coverage", float(np.mean((means.low <= truth) & (truth <= means.high))), "intervals that hold the truth"),
+        Fact("true_best", best, "truly best model", reason=f"{place} the {len(means.best(1))} that may be the best"),
     ]
-    title = f"the first {len(shown)} of {len(story.best)} models that may be the best"
-    show.table(["model", "score", "95% interval", "true score", "true rank"], rows, title=title)
-    word = "is" if true_best in story.best else "is not"
-    show.words(
-        f"The truly best, model {true_best}, {word} among the {len(story.best)} that may be the best, of "
-        f"{len(story.truth)}. {_coverage(story):.1%} of the intervals hold the true score."
-    )
 
 
-def _draw(story: Story) -> Any:
+def _root_mean_square(errors: FloatArray) -> float:
+    return float(np.sqrt(np.mean(np.square(errors))))
+
+
+def _draw(rounds: list[dict[str, float]], means: MeanEstimates, truth: FloatArray) -> Any:
     """Errors by round, and scores with their intervals beside the truth."""
     from ..plotting import plot_means
 
     figure, (left, right) = pyplot().subplots(1, 2, figsize=(10.5, 4.2), layout="constrained")
-    shares = [step.spent / (story.shape[0] * story.shape[1]) for step in story.steps]
-    for way, label in WAYS.items():
-        left.plot(shares, [getattr(s, way) for s in story.steps], "o-", color=COLOURS[way], label=label)
-    left.set_xticks(shares, [f"{share:.1%}" for share in shares])
-    left.set(
-        xlabel="share of the answers that was bought",
-        ylabel="root mean square",
-        title="error at answers that were not bought",
-    )
+    spent = [line["spent"] for line in rounds]
+    for way, colour in COLOURS.items():
+        left.plot(spent, [line[way] for line in rounds], "o-", color=colour, label=way)
+    left.set_xticks(spent, [f"{x:,.0f}" for x in spent])
+    left.set(xlabel="answers that were bought", ylabel="root mean square", title="error at the other answers")
     left.legend(fontsize=8, frameon=False)
     left.grid(alpha=0.3)
-    plot_means(story.means, most=20, ax=right)
-    shown = np.argsort(-story.means.estimate, kind="stable")[:20]
-    right.plot(story.truth[shown], np.arange(len(shown)), "kx", ms=5, label="truth")
+    plot_means(means, most=20, ax=right)
+    shown = np.argsort(-means.estimate, kind="stable")[:20]
+    right.plot(truth[shown], np.arange(len(shown)), "kx", ms=5, label="truth")
     right.legend(fontsize=8, framealpha=1, loc="lower right")
     right.set_xlabel("share of right answers of each model")
     return figure

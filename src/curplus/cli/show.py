@@ -24,6 +24,7 @@ __all__ = [
     "console",
     "facts",
     "failure",
+    "frame",
     "interruptible",
     "line",
     "note",
@@ -36,6 +37,7 @@ __all__ = [
 
 UNWRAPPED = 100_000  # characters
 MOST_NAMES = 6  # of a list that is shown
+MOST_LINES = 10  # of a table
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -187,3 +189,17 @@ def table(headings: Iterable[str], rows: Iterable[Iterable[str]], *, title: str 
     for row in rows:
         drawn.add_row(*row)
     console().print(drawn)
+
+
+def frame(shown: Any, *, more: str = "") -> None:
+    """The first lines of a data frame, and how to have ``more``."""
+    lines = [[_cell(value) for value in line] for line in shown.head(MOST_LINES).itertuples(index=False)]
+    table([name.replace("_", " ") for name in shown.columns], lines)
+    if len(shown) > MOST_LINES:
+        line(f"the first {MOST_LINES} of {len(shown):,}{more}")
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return "" if math.isnan(value) else f"{value:.4g}"
+    return str(value)

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from .._tables import write_frame
 from ..evaluation import estimate_means
 from ..exceptions import InvalidArgumentError
 from ..factorization import Fact
+from ..sources.content import ending_of
 from . import show
 from .approximate import save_approximation
 from .certify import Level
 from .options import Json, out_option
 from .results import answer_facts, certificate_facts, end_facts, read_facts
 from .study_options import Axis, Best, MeansOf, Smallest, StudyFile, opened
-from .write import FRAMES, TABLES, write_frame
+from .write import FRAMES, TABLES
 
 __all__ = ["fit", "means", "predict"]
 
 MOST_PRINTED = 10_000  # cells in a JSON object
-MOST_SHOWN = 10  # lines of a table in the terminal
+MORE = "; --out writes all"
 
 
 Names = Annotated[list[str] | None, typer.Option(help="By name; may be given several times. All if left out.")]
@@ -64,13 +65,13 @@ def predict(
     facts = [Fact("shape", shape), Fact("n_cells", len(table), "cells"), Fact("level", level)]
     facts.append(Fact("n_measured", int(table["measured"].sum()), "measured"))
     if out is not None:
-        write_frame(table, out)
+        write_frame(table, out, ending_of(out))
         facts += end_facts(out, "")
     elif json:
         facts.append(Fact("cells", _records(table)))
     show.result(facts, as_json=json)
     if out is None and not json:
-        _show(table)
+        show.frame(table, more=MORE)
 
 
 def _check_few(n_cells: int) -> None:
@@ -107,29 +108,15 @@ def means(
         Fact("n_best", len(may_be), f"may be among the {best} best" if best > 1 else "may be the best", axis.value),
     ]
     if out is not None:
-        write_frame(table, out)
+        write_frame(table, out, ending_of(out))
         facts += end_facts(out, "")
     if json:
         facts.append(Fact("means", _records(table)))
     show.result(facts, as_json=json)
     if not json:
-        _show(table.drop(columns=["joint_low", "joint_high", "is_exact"]))
+        show.frame(table.drop(columns=["joint_low", "joint_high", "is_exact"]), more=MORE)
 
 
 def _records(table: Any) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = table.to_dict("records")
     return found
-
-
-def _show(table: Any) -> None:
-    """The first lines of a table."""
-    lines = [[_cell(value) for value in line] for line in table.head(MOST_SHOWN).itertuples(index=False)]
-    show.table([name.replace("_", " ") for name in table.columns], lines)
-    if len(table) > MOST_SHOWN:
-        show.line(f"the first {MOST_SHOWN} of {len(table):,}; --out writes all")
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, float):
-        return "" if math.isnan(value) else f"{value:.4g}"
-    return str(value)

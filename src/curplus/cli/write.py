@@ -1,9 +1,8 @@
-"""Results as files: the ending says what is written, and a file is replaced only once the new one is complete."""
+"""Matrices as files: the ending says what is written, and a file is replaced only once the new one is complete."""
 
 from __future__ import annotations
 
-import io
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -13,17 +12,16 @@ from numpy.lib import format as npy
 from .._arrays import blocks, to_numpy
 from .._extras import import_extra
 from .._replacing import replacing
+from .._tables import WRITERS, Form
 from .._typing import FloatArray, Names, Shape
 from ..observation import Observation
-from ..sources import Form
 from ..sources.content import ending_of
 
-__all__ = ["FRAMES", "TABLES", "Written", "long_frame", "write_frame", "write_matrix"]
+__all__ = ["FRAMES", "TABLES", "Written", "long_frame", "write_matrix"]
 
-FRAMES = (".csv", ".tsv", ".parquet", ".xlsx")
+FRAMES = tuple(WRITERS)
 TABLES = (*FRAMES, ".npy")
 BLOCK_VALUES = 2**22
-STARTS_OF_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
 
 class Written(NamedTuple):
@@ -51,12 +49,6 @@ def write_matrix(matrix: Written, path: Path) -> None:
         WRITERS[ending](_frames(matrix, columns, index), stream, form)
 
 
-def write_frame(frame: Any, path: Path) -> None:
-    """Write a frame without its index, as text, as a table of columns or as a workbook."""
-    with replacing(path) as stream:
-        WRITERS[ending_of(path)]([frame], stream, Form())
-
-
 def _names(names: Names | None) -> Names | None:
     """Names that are more than positions."""
     if names is not None and names.dtype.kind in "iu" and np.array_equal(names, np.arange(len(names))):
@@ -73,59 +65,6 @@ def _frames(matrix: Written, columns: Names | None, index_name: str | None) -> I
         yield pandas.DataFrame(matrix.rows(part), index=index, columns=columns)
 
 
-def _text(frames: Iterable[Any], stream: BinaryIO, form: Form) -> None:
-    text, has_index = io.TextIOWrapper(stream, encoding="utf-8", newline=""), form.index_name is not None
-    for k, frame in enumerate(frames):
-        header = form.has_header and k == 0
-        _safe(frame).to_csv(text, sep=form.sep, decimal=form.decimal, index=has_index, header=header)
-    text.flush()
-    text.detach()  # the stream stays open for whoever opened it
-
-
-def _safe(frame: Any) -> Any:
-    """A frame in which no text can be taken for a formula by a spreadsheet."""
-    words = frame.select_dtypes(exclude="number")
-    frame = frame.assign(**{name: words[name].map(_harmless) for name in words}) if len(words.columns) else frame
-    frame = frame.rename_axis(index=_harmless(frame.index.name))
-    return frame.rename(index=_harmless, columns=_harmless)
-
-
-def _harmless(name: Any) -> Any:
-    """A text cell; one that a spreadsheet would compute gets an apostrophe in front."""
-    if not isinstance(name, str) or not name.startswith(STARTS_OF_FORMULAS):
-        return name
-    try:
-        float(name)
-    except ValueError:
-        return f"'{name}"
-    return name  # a negative number
-
-
-def _parquet(frames: Iterable[Any], stream: BinaryIO, form: Form) -> None:
-    arrow = import_extra("pyarrow", extra="arrow", purpose="writing Parquet files needs pyarrow")
-    parquet = import_extra("pyarrow.parquet", extra="arrow", purpose="writing Parquet files needs pyarrow")
-    writer = None
-    for frame in frames:
-        table = arrow.Table.from_pandas(frame.rename(columns=str), preserve_index=form.index_name is not None)
-        writer = parquet.ParquetWriter(stream, table.schema) if writer is None else writer
-        writer.write_table(table)
-    if writer is not None:
-        writer.close()
-
-
-def _excel(frames: Iterable[Any], stream: BinaryIO, form: Form) -> None:
-    openpyxl = import_extra("openpyxl", extra="excel", purpose="writing workbooks needs openpyxl")
-    book = openpyxl.Workbook(write_only=True)
-    sheet = book.create_sheet("table")
-    for k, frame in enumerate(map(_safe, frames)):
-        has_index = form.index_name is not None
-        if form.has_header and k == 0:
-            sheet.append([*([form.index_name] if has_index else []), *frame.columns])
-        for row in frame.astype(object).where(frame.notna(), None).itertuples(index=has_index, name=None):
-            sheet.append(row)
-    book.save(stream)
-
-
 def _npy(matrix: Written, stream: BinaryIO) -> None:
     parts = (np.ascontiguousarray(matrix.rows(part)) for part in blocks(*matrix.shape, most=BLOCK_VALUES))
     for k, part in enumerate(parts):
@@ -140,12 +79,6 @@ def _npz(matrix: Written, stream: BinaryIO) -> None:
 
 
 ARRAYS: dict[str, Callable[[Written, BinaryIO], None]] = {".npy": _npy, ".npz": _npz}
-WRITERS: dict[str, Callable[[Iterable[Any], BinaryIO, Form], None]] = {
-    ".csv": _text,
-    ".tsv": lambda frames, stream, form: _text(frames, stream, form._replace(sep="\t")),
-    ".parquet": _parquet,
-    ".xlsx": _excel,
-}
 
 
 def long_frame(observation: Observation) -> Any:

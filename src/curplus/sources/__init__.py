@@ -5,8 +5,9 @@ A source is any object with ``shape``, ``dtype``, ``rows(index)``, ``columns(ind
 matrices, AnnData objects, and arrays of h5py, Zarr and Dask.
 """
 
+from .._tables import Form
 from .array import ArraySource
-from .cells import Form, TableSource
+from .cells import TableSource
 from .chunked import ChunkedSource
 from .convert import as_source
 from .dask import DaskSource

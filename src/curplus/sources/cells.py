@@ -11,11 +11,12 @@ import io
 import itertools
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from .._spelling import option
+from .._tables import Form
 from .._typing import FloatArray, Names
 from ..exceptions import InvalidArgumentError, SourceError
 from .array import ArraySource
@@ -23,7 +24,7 @@ from .excel import workbook_records
 from .layout import INTEGER, Layout, Note, Record, find_layout, find_marks, records_of
 from .notation import Notation
 
-__all__ = ["CellTable", "Form", "TableSource", "open_cells", "read_wide", "text_lines"]
+__all__ = ["CellTable", "TableSource", "open_cells", "read_wide", "text_lines"]
 
 BLOCK_CELLS = 2**19  # are worked on at a time
 LONGEST_LINE = 2**25  # characters; a line of a million numbers has fewer
@@ -40,15 +41,6 @@ MARKS = (
 )
 HEAD_ROWS = 101
 LATIN = Note("encoding", "latin-1", "the encoding is not utf-8, so it is read as latin-1")
-
-
-class Form(NamedTuple):
-    """How a table was written, where that is not in its numbers and names."""
-
-    index_name: str | None = None  # over the names of rows, perhaps empty; None if there are no such names
-    has_header: bool = True
-    sep: str = ","
-    decimal: str = "."
 
 
 class TableSource(ArraySource):

@@ -13,10 +13,10 @@ import numpy as np
 
 from .._arrays import real_array
 from .._extras import import_extra, is_kind
+from .._tables import Form
 from .._typing import IndexVector, Matrix, Names, Shape, Vector
 from .._validation import check_names
 from ..exceptions import InvalidArgumentError
-from .cells import Form
 from .layout import Note
 
 __all__ = ["FrameSource", "as_frame", "has_index", "is_frame", "is_numeric", "refuse_words"]

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._tables import FORMULA
 from .._typing import IndexVector
 from ..exceptions import InvalidArgumentError
 from .storage import Settings
@@ -16,7 +17,6 @@ from .storage import Settings
 __all__ = ["Axis", "axes_of", "check_axis", "escaped", "unescaped"]
 
 LONGEST_NAME = 1000  # characters
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")  # a spreadsheet takes a text that starts like this for a formula
 
 
 class Axis(NamedTuple):
@@ -139,8 +139,8 @@ def _is_plain(text: str) -> bool:
 
 
 def escaped(text: Any) -> Any:
-    """A text that no spreadsheet takes for a formula; numbers stay numbers."""
-    return f"'{text}" if isinstance(text, str) and text.startswith(FORMULA) else text
+    """A text that no spreadsheet takes for a formula, and that can be told from others; numbers stay numbers."""
+    return f"'{text}" if isinstance(text, str) and text.startswith((*FORMULA, "'")) else text
 
 
 def unescaped(text: str) -> str:

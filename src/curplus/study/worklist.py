@@ -10,8 +10,7 @@ from os import PathLike
 from typing import Any
 
 from .._extras import import_extra
-from .._files import write_bytes
-from .._replacing import replacing
+from .._tables import write_frame
 from .._typing import IndexVector
 from .names import Axis, escaped
 from .schema import WIDTH
@@ -68,27 +67,16 @@ class Worklist:
 
     def to_csv(self, path: str | PathLike[str]) -> None:
         """Write the table as a CSV file."""
-        write_bytes(path, self.table().to_csv(index=False).encode())
+        write_frame(self.table(), path, ".csv")
 
     def to_parquet(self, path: str | PathLike[str]) -> None:
         """Write the table as a Parquet file; names are as they are."""
-        import_extra("pyarrow", extra="arrow", purpose="Parquet files need pyarrow")
         names = {side: self.cells[side] for side in ("row", "column")}
-        filled = self.table().assign(**names).astype({"value": "float64", "note": "object"})
-        with replacing(path) as stream:
-            filled.to_parquet(stream, index=False)
+        write_frame(self.table().assign(**names).astype({"value": "float64", "note": "object"}), path, ".parquet")
 
     def to_excel(self, path: str | PathLike[str]) -> None:
         """Write the table as an Excel workbook."""
-        openpyxl = import_extra("openpyxl", extra="excel", purpose="Excel files need openpyxl")
-        book = openpyxl.Workbook(write_only=True)
-        sheet = book.create_sheet(f"list {self.id}")
-        table = self.table()
-        sheet.append(list(table.columns))
-        for line in table.itertuples(index=False):
-            sheet.append(list(line))
-        with replacing(path) as stream:
-            book.save(stream)
+        write_frame(self.table(), path, ".xlsx")
 
 
 def pandas_for_studies() -> Any:
