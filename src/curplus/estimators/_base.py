@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -19,36 +19,16 @@ from ..observation.plan import DEFAULT_RANK
 from ..sources.anndata import is_anndata, matrix_of
 from .components import Components
 
-__all__ = ["SampledTransformer", "rng_of"]
-
-
-def rng_of(random_state: RandomState | np.random.RandomState) -> RandomState:
-    """What scikit-learn calls a random state, as the library takes it."""
-    if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(2**31))
-    return random_state
-
+__all__ = ["Estimator", "SampledTransformer"]
 
 FORMATS = ("csr", "csc", "coo")
 
 
-class SampledTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """What the estimators share: read parts of X, approximate it, and project on its leading directions."""
-
-    n_components: int | None
-    n_columns: int | None
-    n_rows: int | None
-    n_entries: int | None
-    random_state: RandomState | np.random.RandomState
-
-    def _read(self, X: Any, counts: SampleCounts) -> Observation:
-        raise AssertionError("each estimator has its own")
-
-    def _approximate(self, observation: Observation, rank: int) -> Factorization:
-        raise AssertionError("each estimator has its own")
+class Estimator(TransformerMixin, BaseEstimator):
+    """What all estimators share: they learn from a table, in its precision. Each is a dataclass of its options."""
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Read parts of X and learn the components.
+        """Learn from a table.
 
         Parameters
         ----------
@@ -61,6 +41,41 @@ class SampledTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         -------
         self
         """
+        self._fit(X)
+        return self
+
+    def _fit(self, X: Any) -> Any:
+        raise AssertionError("each estimator has its own")
+
+    def _rng(self) -> RandomState:
+        """What scikit-learn calls a random state, as the library takes it."""
+        state: Any = self.random_state
+        return int(state.randint(2**31)) if isinstance(state, np.random.RandomState) else state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+@dataclass(eq=False, repr=False)
+class SampledTransformer(ClassNamePrefixFeaturesOutMixin, Estimator):
+    """Read parts of X, approximate it, and project on its leading directions."""
+
+    n_components: int | None = None
+    _: KW_ONLY
+    n_columns: int | None = None
+    n_rows: int | None = None
+    n_entries: int | None = None
+    random_state: RandomState | np.random.RandomState = None
+
+    def _read(self, X: Any, counts: SampleCounts) -> Observation:
+        raise AssertionError("each estimator has its own")
+
+    def _approximate(self, observation: Observation, rank: int) -> Factorization:
+        raise AssertionError("each estimator has its own")
+
+    def _fit(self, X: Any) -> None:
         X = self._checked(X, reset=True)
         n, m = X.shape
         rank = min(DEFAULT_RANK, n, m) if self.n_components is None else self.n_components
@@ -75,7 +90,6 @@ class SampledTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         self._remember_picks(observation)
         names = getattr(self, "feature_names_in_", np.arange(m))
         self.column_names_: Names = names[self.column_index_]
-        return self
 
     def _named(self, approximation: Factorization) -> Factorization:
         """The approximation with the names of the features, where there are any."""
@@ -168,5 +182,4 @@ class SampledTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from .._typing import RandomState
 from ..acquisition import acquire
 from ..factorization import Factorization
 from ..methods import approximate
 from ..observation import Observation, SampleCounts
-from ._base import SampledTransformer, rng_of
+from ._base import SampledTransformer
 from .components import Components, mean_components, read_samples_then_features
 
 __all__ = ["CUR"]
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class CUR(SampledTransformer):
     r"""Dimension reduction from a few samples, features and scattered entries: the recommended one.
 
@@ -77,29 +76,13 @@ class CUR(SampledTransformer):
     ((1797, 50), (50, 50), (50, 64))
     """
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        n_columns: int | None = None,
-        n_rows: int | None = None,
-        n_entries: int | None = None,
-        form: str = "cur",
-        strategy: str = "auto",
-        random_state: RandomState | np.random.RandomState = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_columns = n_columns
-        self.n_rows = n_rows
-        self.n_entries = n_entries
-        self.form = form
-        self.strategy = strategy
-        self.random_state = random_state
+    form: str = "cur"
+    strategy: str = "auto"
 
     def _read(self, X: Any, counts: SampleCounts) -> Observation:
         if self.strategy == "auto" and counts.n_rows:
-            return read_samples_then_features(X, counts, rng_of(self.random_state))
-        return acquire(X, **counts._asdict(), strategy=self.strategy, rng=rng_of(self.random_state))
+            return read_samples_then_features(X, counts, self._rng())
+        return acquire(X, **counts._asdict(), strategy=self.strategy, rng=self._rng())
 
     def _approximate(self, observation: Observation, rank: int) -> Factorization:
         return approximate(observation, rank, form=self.form)

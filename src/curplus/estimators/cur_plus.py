@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from .._typing import RandomState
 from ..factorization import Factorization
 from ..methods import cur_plus
 from ..observation import Observation, SampleCounts, observe
-from ._base import SampledTransformer, rng_of
+from ._base import SampledTransformer
 
 __all__ = ["CURPlus"]
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class CURPlus(SampledTransformer):
     r"""Dimension reduction by CUR+: a low-rank basis from a few samples, a few features and scattered entries.
 
@@ -61,25 +60,10 @@ class CURPlus(SampledTransformer):
     (1797, 10)
     """
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        n_columns: int | None = None,
-        n_rows: int | None = None,
-        n_entries: int | None = None,
-        solver: str = "auto",
-        random_state: RandomState | np.random.RandomState = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_columns = n_columns
-        self.n_rows = n_rows
-        self.n_entries = n_entries
-        self.solver = solver
-        self.random_state = random_state
+    solver: str = "auto"
 
     def _read(self, X: Any, counts: SampleCounts) -> Observation:
-        return observe(X, **counts._asdict(), rng=rng_of(self.random_state))
+        return observe(X, **counts._asdict(), rng=self._rng())
 
     def _approximate(self, observation: Observation, rank: int) -> Factorization:
         return cur_plus(observation, rank, solver=self.solver)

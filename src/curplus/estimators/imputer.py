@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Self
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.impute import MissingIndicator
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
@@ -19,7 +19,7 @@ from ..evaluation.cross_fit import cross_fit
 from ..exceptions import InvalidArgumentError
 from ..methods import approximate
 from ..observation import Observation, SamplingDesign
-from ._base import rng_of
+from ._base import Estimator
 from ._left_out import CellIntervals, completion_of_rows, errors_by_column
 from ._tables import (
     UNSTORED,
@@ -37,7 +37,8 @@ __all__ = ["CURImputer"]
 SURELY_CONSTANT = 20  # known values of a column, with which it is
 
 
-class CURImputer(TransformerMixin, BaseEstimator):
+@dataclass(eq=False, repr=False)
+class CURImputer(Estimator):
     r"""Fill the gaps of a table from the values that are known, by :func:`curplus.approximate`.
 
     ``fit_transform(X)`` fills gaps with what ``approximate(Observation.from_table(X))`` predicts for them. Values that
@@ -108,62 +109,18 @@ class CURImputer(TransformerMixin, BaseEstimator):
     array([ 30.,  20., 150.])
     """
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        missing_values: Any = np.nan,
-        standardize: bool | str = "auto",
-        min_value: Any = -np.inf,
-        max_value: Any = np.inf,
-        add_indicator: bool = False,
-        keep_empty_features: bool = False,
-        random_state: RandomState | np.random.RandomState = 0,
-        progress: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.missing_values = missing_values
-        self.standardize = standardize
-        self.min_value = min_value
-        self.max_value = max_value
-        self.add_indicator = add_indicator
-        self.keep_empty_features = keep_empty_features
-        self.random_state = random_state
-        self.progress = progress
-
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Approximate the table.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
-            The table.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self
-        """
-        self._fit(X)
-        return self
+    n_components: int | None = None
+    _: KW_ONLY
+    missing_values: Any = np.nan
+    standardize: bool | str = "auto"
+    min_value: Any = -np.inf
+    max_value: Any = np.inf
+    add_indicator: bool = False
+    keep_empty_features: bool = False
+    random_state: RandomState | np.random.RandomState = 0
+    progress: bool = False
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> FloatArray:
-        """Approximate the table and fill its gaps.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
-            The table.
-        y : None
-            Ignored.
-        **fit_params
-            There are none.
-
-        Returns
-        -------
-        array of shape (n_samples, n_features_out)
-        """
         return self._filled(self._fit(X), lambda rows, _: self._predicted_of_fit(rows))
 
     def transform(self, X: Any) -> FloatArray:
@@ -263,7 +220,7 @@ class CURImputer(TransformerMixin, BaseEstimator):
             column_names=getattr(self, "feature_names_in_", None),
             design=SamplingDesign(entries="uniform"),  # gaps are assumed to be at random
         )
-        self.approximation_ = approximate(seen, self.n_components, rng=rng_of(self.random_state))
+        self.approximation_ = approximate(seen, self.n_components, rng=self._rng())
         self.n_components_ = self.approximation_.rank
         self.error_ = np.full(len(self._is_kept), np.nan)
         self._rows: Any = self.approximation_
@@ -324,5 +281,4 @@ class CURImputer(TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = isinstance(self.missing_values, str)
         tags.input_tags.allow_nan = is_nan(self.missing_values)
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse
 from sklearn import get_config
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._arrays import array_namespace, device, host_kind, is_array_api_obj, to_device, to_numpy
@@ -20,7 +21,7 @@ from ..exceptions import InvalidArgumentError
 from ..factorization.nystroem import Nystroem, nystroem_of
 from ..observation import Observation, SamplePlan, read
 from ..observation.symmetry import PSD, promised
-from ._base import rng_of
+from ._base import Estimator
 from ._kernels import Kernel, KernelSource, known_in_either_place, points_at
 
 __all__ = ["CURNystroem"]
@@ -28,7 +29,8 @@ __all__ = ["CURNystroem"]
 PRECOMPUTED = "precomputed"
 
 
-class CURNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+@dataclass(eq=False, repr=False)
+class CURNystroem(ClassNamePrefixFeaturesOutMixin, Estimator):
     r"""Features whose inner products approximate a kernel, from a few well-chosen points.
 
     As scikit-learn's ``Nystroem``, with landmarks that are chosen by what is left of the diagonal of the kernel,
@@ -99,47 +101,22 @@ class CURNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     True
     """
 
-    def __init__(
-        self,
-        kernel: Any = "rbf",
-        *,
-        gamma: float | None = None,
-        coef0: float | None = None,
-        degree: float | None = None,
-        kernel_params: dict[str, Any] | None = None,
-        n_components: int | None = 100,
-        tol: float | None = None,
-        strategy: Any = "auto",
-        random_state: RandomState | np.random.RandomState = None,
-    ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.degree = degree
-        self.kernel_params = kernel_params
-        self.n_components = n_components
-        self.tol = tol
-        self.strategy = strategy
-        self.random_state = random_state
+    kernel: Any = "rbf"
+    _: KW_ONLY
+    gamma: float | None = None
+    coef0: float | None = None
+    degree: float | None = None
+    kernel_params: dict[str, Any] | None = None
+    n_components: int | None = 100
+    tol: float | None = None
+    strategy: Any = "auto"
+    random_state: RandomState | np.random.RandomState = None
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Choose landmarks and learn the features.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
-            Training points; with a precomputed kernel, the matrix of shape (n_samples, n_samples).
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self
-        """
+    def _fit(self, X: Any) -> None:
         self._check_counts(X)
         if isinstance(X, Observation):
             self._fit_observation(X)
-            return self
+            return
         X = self._checked(X, reset=True)
         if self._is_precomputed:
             K = known_in_either_place(X)
@@ -149,7 +126,6 @@ class CURNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             seen = self._read(KernelSource(X, self._kernel()), np.arange(X.shape[0]))
         self._remember(nystroem_of(seen), X)
         self.components_ = points_at(X, to_numpy(self.component_indices_))
-        return self
 
     def transform(self, X: Any) -> Matrix:
         """Features of points, from their kernels with the landmarks alone.
@@ -236,7 +212,7 @@ class CURNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         if not len(candidates):
             raise InvalidArgumentError("no point has all of its kernels known, and a landmark needs them.")
         most = min(self.n_components or n, len(candidates))
-        seed = seed_of(rng_of(self.random_state))
+        seed = seed_of(self._rng())
         how: dict[str, Any] = {"strategy": self.strategy, "candidates": candidates, "seed": seed}
         while not self._is_close(seen):
             total = most if self.tol is None else min(most, seen.n_columns * 9 // 8 + 8)
@@ -286,7 +262,6 @@ class CURNystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         tags.input_tags.sparse = not self._is_precomputed
         tags.input_tags.pairwise = self._is_precomputed
         tags.input_tags.allow_nan = self._is_precomputed
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
 
