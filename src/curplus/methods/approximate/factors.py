@@ -199,7 +199,7 @@ def _start(means: FloatArray, covariance: FloatArray, n_factors: int) -> FactorM
     """The leading directions of covariances, and what they leave as noise."""
     m = len(covariance)
     values, vectors = scipy.linalg.eigh(covariance, subset_by_index=[max(m - n_factors, 0), m - 1])
-    variances = np.maximum(np.diag(covariance), _least_noise(np.diag(covariance)))
+    variances = np.maximum(np.diag(covariance), _least_noise(np.diag(covariance) + means**2))
     others = (np.trace(covariance) - np.sum(values)) / max(m - n_factors, 1)
     rest = max(float(others), 0.05 * float(np.mean(variances)))
     V = (vectors * np.sqrt(np.maximum(values - rest, 0.01 * rest)))[:, ::-1]
@@ -208,9 +208,9 @@ def _start(means: FloatArray, covariance: FloatArray, n_factors: int) -> FactorM
     return FactorModel(np.column_stack([V, means]), np.zeros((m, k * (k + 1) // 2)), noise)
 
 
-def _least_noise(variances: FloatArray) -> float:
-    """A noise that is nothing beside these variances."""
-    return LEAST_NOISE * (float(np.mean(variances)) or 1.0)
+def _least_noise(squares: FloatArray) -> float:
+    """A noise that is nothing beside values with these mean squares."""
+    return LEAST_NOISE * (float(np.mean(squares)) or 1.0)
 
 
 def _blocks(table: Table, chosen: IndexVector, width: int) -> Iterator[FloatArray]:
