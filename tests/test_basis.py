@@ -149,3 +149,13 @@ def test_few_eigenvectors_of_very_many_are_those_of_all(rng, noise, monkeypatch)
     assert (by_blocks is not None) == (noise < 1)
     np.testing.assert_allclose(squares, expected[:-21:-1], rtol=1e-12)
     assert np.linalg.norm(V[:, -20:] - W @ (W.T @ V[:, -20:]), 2) < 1e-12
+
+
+@pytest.mark.parametrize(("n", "d"), [(40_000, 30), (16_001, 70)])
+def test_a_tall_sample_of_any_condition_is_factorized_in_blocks(rng, n, d):
+    left, right = (np.linalg.qr(rng.standard_normal((k, d)))[0] for k in (n, d))
+    A = (left * np.logspace(0, -10, d)) @ right
+    found = leading_basis(A)
+    assert found.rank == d
+    np.testing.assert_allclose(found.vectors.T @ found.vectors, np.eye(d), atol=1e-13)
+    np.testing.assert_allclose(found.vectors @ (found.vectors.T @ A), A, atol=1e-13)

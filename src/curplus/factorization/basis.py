@@ -15,6 +15,7 @@ import scipy.sparse.linalg
 
 from .._arrays import (
     array_namespace,
+    blocks,
     harmless_unit,
     host_kind,
     inner_products,
@@ -41,6 +42,8 @@ HUGE, BLOCKS = 2000, 4  # or, of so many, of a Krylov space of so many blocks, w
 CONVERGED = 1e-13  # residual of eigenvectors, relative to the largest eigenvalue
 DIRECTIONS = 1e-10  # or while it still finds directions this well
 ORTHONORMAL = 2e-14  # where it does not leave vectors orthonormal to this, they are made so in a second step
+BLOCK_OF_QR = 2**18  # numbers that are factorized at once (1e5 x 54 and x 108: three times as fast, flat from 2**17)
+FEWEST_BLOCKS = 4  # with fewer, all rows at once
 CLEAR = 100.0  # squares of singular values so many times what rounding does to inner products are known from them
 
 
@@ -270,7 +273,23 @@ def _by_qr(A: Matrix, r: int, least: float | None) -> tuple[Matrix, Matrix]:
     if is_dask_array(A):
         Q, R = keep(*xp.linalg.qr(A if A.shape[0] >= A.shape[1] else merged(A, axis=0)))
     else:
-        Q, R = xp.linalg.qr(A)
+        Q, R = _qr_by_blocks(A) if is_numpy_array(A) else xp.linalg.qr(A)
     U, s, Wt = small_svd(R)  # on the host, where it takes less time than on a device
     r = min(r, numerical_rank(s, A.shape, least))
     return Q @ U[:, :r], Wt[:r, :].T / s[:r]
+
+
+def _qr_by_blocks(A: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """QR of a tall matrix from those of blocks of its rows (Demmel et al. 2012), which stay near the processor."""
+    n, d = A.shape
+    parts = list(blocks(n, d, most=max(BLOCK_OF_QR, 2 * d**2)))
+    if len(parts) < FEWEST_BLOCKS:
+        Q, R = np.linalg.qr(A)
+        return Q, R
+    each = [np.linalg.qr(A[part]) for part in parts]
+    P, R = np.linalg.qr(np.concatenate([triangle for _, triangle in each]))
+    places = np.cumsum([0, *(len(triangle) for _, triangle in each)])
+    Q = np.empty_like(A)
+    for part, (q, _), start, end in zip(parts, each, places[:-1], places[1:], strict=True):
+        Q[part] = q @ P[start:end]
+    return Q, R
