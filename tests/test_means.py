@@ -4,8 +4,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import curplus
 from curplus.acquisition import ProductLeverage
@@ -211,13 +209,71 @@ def test_units_do_not_matter(unit):
 
 def test_the_best_rows_are_those_that_no_k_others_surely_beat(some):
     means = some[2]
+    n = len(means)
     for k in (1, 3, 10):
-        surely_better = (means.joint_low[None, :] > means.joint_high[:, None]).sum(axis=1)
-        assert sorted(means.best(k)) == np.flatnonzero(surely_better < k).tolist()
-        surely_worse = (means.joint_high[None, :] < means.joint_low[:, None]).sum(axis=1)
-        assert sorted(means.best(k, largest=False)) == np.flatnonzero(surely_worse < k).tolist()
+        sure = replace(means, level=1 - 2 * (1 - means.level) / (k * (n - k)))
+        own = replace(sure, compared=means.compared[1:])
+        low = np.array([[min(x.difference(a, b).low for x in (sure, own)) for b in range(n)] for a in range(n)])
+        assert sorted(means.best(k)) == np.flatnonzero((low > 0).sum(axis=0) < k).tolist()
+        assert sorted(means.best(k, largest=False)) == np.flatnonzero((low > 0).sum(axis=1) < k).tolist()
     assert means.best(5)[0] == np.argmax(means.estimate)
     assert means.best(5, largest=False)[0] == np.argmin(means.estimate)
+
+
+def test_fewer_rows_are_possible_than_by_joint_intervals(some):
+    means = some[2]
+    for k in (1, 3, 10):
+        by_intervals = np.flatnonzero(means.joint_high >= np.sort(means.joint_low)[-k])
+        assert set(means.best(k)) < set(by_intervals)
+
+
+def test_a_difference_is_that_of_the_estimates_with_the_errors_of_both(some):
+    means = some[2]
+    found = means.difference(3, 8)
+    assert found.estimate == pytest.approx(means.estimate[3] - means.estimate[8])
+    widths = (means.high - means.low)[[3, 8]]
+    assert max(widths) < found.high - found.low < widths.sum()
+    assert means.difference(8, 3).high == pytest.approx(-found.low)
+
+
+def test_ranks_hold_the_truth_and_leave_others_out(some):
+    M, _, means = some
+    best, worst = means.rank_intervals()
+    rank = 1 + np.argsort(np.argsort(-M.mean(axis=1)))
+    assert np.all((best <= rank) & (rank <= worst))
+    assert best.max() > 10
+    assert worst.min() < 70
+    opposite = means.rank_intervals(largest=False)
+    np.testing.assert_array_equal(opposite[0], len(means) + 1 - worst)
+    np.testing.assert_array_equal(opposite[1], len(means) + 1 - best)
+
+
+@pytest.mark.parametrize("draws", [effort(20, 200)])
+def test_uniform_columns_give_paired_differences(draws):
+    rng = np.random.default_rng(2)
+    M = (rng.random((12, 300)) < rng.random(300) * np.linspace(0.5, 1, 12)[:, None]).astype(float)
+    truth, inside, widths = M.mean(axis=1), [], []
+    for seed in range(draws):
+        seen = curplus.observe(M, n_columns=50, n_rows=2, n_entries=0, rng=seed)
+        means = curplus.estimate_means(curplus.approximate(seen, models=["offsets"]), seen)
+        assert not means.reason
+        for a in range(12):
+            for b in range(a if not means.is_exact[a] else 0):
+                found = means.difference(a, b)
+                inside.append(found.low - 1e-12 <= truth[a] - truth[b] <= found.high + 1e-12)
+                widths.append((found.high - found.low) / np.hypot(*(means.high - means.low)[[a, b]]))
+    assert 0.93 < np.mean(inside) < 0.98
+    assert np.mean(widths) < 0.95
+
+
+def test_differences_are_refused_with_the_intervals():
+    M = matrix()
+    refused = means_of(
+        curplus.Observation.from_table(np.where(np.random.default_rng(1).random(M.shape) < 0.7, np.nan, M))
+    )
+    assert math.isnan(refused.difference(0, 1).low)
+    assert not refused.difference(0, 1).is_clear
+    assert refused.rank_intervals()[0].tolist() == [1] * len(M)
 
 
 def test_a_row_that_stands_out_is_found():
@@ -397,25 +453,6 @@ def test_what_cannot_be_estimated_is_refused(change, message):
     arguments = {"observation": seen} | change
     with pytest.raises(InvalidArgumentError, match=message):
         curplus.estimate_means(curplus.approximate(seen, 2), **arguments)
-
-
-@settings(max_examples=50, deadline=None)
-@given(
-    centres=st.lists(st.floats(-10, 10), min_size=1, max_size=8),
-    widths=st.lists(st.floats(0, 5), min_size=8, max_size=8),
-    data=st.data(),
-)
-def test_whatever_lies_in_the_joint_intervals_has_its_best_among_the_possible(centres, widths, data):
-    centre, width = np.array(centres), np.array(widths[: len(centres)])
-    none = np.zeros(len(centre), dtype=int)
-    means = curplus.MeanEstimates(
-        centre, centre, centre, centre - width, centre + width, 0.0, None, none, none > 0, axis=1, level=0.95
-    )
-    truth = centre + width * np.array([data.draw(st.floats(-1, 1)) for _ in centre])
-    k = data.draw(st.integers(1, len(centre)))
-    order = np.argsort(-truth, kind="stable")
-    surely = order[:k][truth[order[:k]] > truth[order[k]]] if k < len(order) else order
-    assert np.isin(surely, means.best(k)).all()
 
 
 def test_chances_that_depend_on_the_values_leave_the_total_without_bias():

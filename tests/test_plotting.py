@@ -92,8 +92,16 @@ def test_small_means_come_first_where_they_are_good(judged):
     best = f"may be among the 2 best ({len(means.best(2, largest=False))})"
     assert best in [text.get_text() for text in ax.get_legend().get_texts()]
     assert [label.get_text() for label in ax.get_yticklabels()] == [str(k) for k in np.argsort(means.estimate)[:5]]
-    (sure,) = (line.get_xdata()[0] for line in ax.get_lines() if line.get_linestyle() == ":")
-    assert sure == np.sort(means.joint_high)[1]
+
+
+def test_ranks_are_drawn_between_their_limits(judged):
+    _, seen, approx = judged
+    means = curplus.estimate_means(approx, seen)
+    ax = plotting.plot_ranks(means, most=10)
+    ends = np.array([segment[:, 0] for segment in ax.collections[0].get_segments()])
+    first = np.argsort(-means.estimate)[:10]
+    np.testing.assert_array_equal(ends.T, [limit[first] for limit in means.rank_intervals()])
+    assert [label.get_text() for label in ax.get_yticklabels()] == [str(k) for k in first]
 
 
 def test_means_without_intervals_are_drawn_too(judged):

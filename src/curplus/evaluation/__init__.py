@@ -3,12 +3,14 @@
 from . import metrics
 from .certificate import Certificate
 from .certify import certify
+from .differences import Difference
 from .entry_intervals import EntryIntervals, predict_interval
 from .mean_estimates import MeanEstimates
 from .means import estimate_means
 
 __all__ = [
     "Certificate",
+    "Difference",
     "EntryIntervals",
     "MeanEstimates",
     "certify",

@@ -10,10 +10,11 @@ import numpy as np
 
 from .._extras import import_extra
 from .._typing import FloatArray, IndexVector, Names, Shape
-from .._validation import check_count
+from .._validation import check_count, check_index
 from ..factorization import Fact
 from ..factorization.report import facts_as_html, facts_as_text
 from ..observation.fill import limited
+from .differences import Difference, Means, largest_possible, rank_limits
 
 __all__ = ["MeanEstimates"]
 
@@ -36,6 +37,7 @@ class MeanEstimates:
     total_interval: tuple[float, float] | None  # at ``level``; None where it is refused
     n_entries: IndexVector  # (n,), entries of each row that are evidence; in rows that were read whole, 0
     is_exact: Any  # (n,), which rows were read whole
+    compared: tuple[Means, ...]  # by which rows are compared; of several, by all
     axis: int
     level: float
     reason: str = ""  # why there are no intervals; empty where there are
@@ -61,8 +63,8 @@ class MeanEstimates:
     def best(self, k: int, *, largest: bool = True) -> IndexVector:
         """Positions of those that may be among the ``k`` best, the best estimate first.
 
-        The others are not, with the confidence ``level`` for all of them at once: at least k have joint intervals
-        that lie wholly above theirs. Where intervals are refused, all may be.
+        The others are not, with the confidence ``level`` for all of them at once: at least k are above each of them, by
+        intervals of differences. If intervals are refused, all may be.
 
         Parameters
         ----------
@@ -76,12 +78,45 @@ class MeanEstimates:
         array of positions
         """
         k = check_count(k, name="k", at_least=1, at_most=len(self), of=self.what)
-        sign = 1.0 if largest else -1.0
-        low, high = (self.joint_low, self.joint_high) if largest else (-self.joint_high, -self.joint_low)
-        floor = np.sort(np.where(np.isnan(low), -math.inf, low))[-k]  # k of them are surely this good
-        possible = np.flatnonzero(~(high < floor))
+        sign = 1 if largest else -1
+        possible = np.flatnonzero(largest_possible([means.times(sign) for means in self.compared], k, self.level))
         best: IndexVector = possible[np.argsort(-sign * self.estimate[possible], kind="stable")]
         return best
+
+    def difference(self, a: int, b: int) -> Difference:
+        """How much larger the mean at position ``a`` is than that at ``b``, with an interval at ``level``.
+
+        If all rows were read in the same columns, drawn uniformly, what the columns have in common cancels. Otherwise
+        the errors of two rows are independent. The interval holds for this one pair; ``best`` and ``rank_intervals``
+        hold for all rows at once. Its ends are NaN if intervals are refused.
+
+        Parameters
+        ----------
+        a, b : int
+            Positions of two rows, or columns.
+
+        Returns
+        -------
+        Difference
+            ``estimate``, ``low``, ``high`` and ``is_clear``: whether the interval leaves zero out.
+        """
+        first, second = check_index([a, b], len(self), name="a and b").tolist()
+        return self.compared[0].difference(first, second, self.level)
+
+    def rank_intervals(self, *, largest: bool = True) -> tuple[IndexVector, IndexVector]:
+        """Between which ranks each of them lies, with the confidence ``level`` for all at once.
+
+        Parameters
+        ----------
+        largest : bool, default True
+            Whether rank 1 is that of the largest mean, or of the smallest.
+
+        Returns
+        -------
+        array of shape (n,), array of shape (n,)
+            The best rank and the worst rank that each may have. All pairs are compared, in O(n^2) time.
+        """
+        return rank_limits([means.times(1 if largest else -1) for means in self.compared], self.level)
 
     def to_frame(self) -> Any:
         """A table (pandas) with one line for each row or column: estimate, intervals, entries."""

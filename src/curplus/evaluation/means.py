@@ -63,8 +63,8 @@ def estimate_means(
     -------
     MeanEstimates
         ``estimate``, ``low`` and ``high``; ``joint_low`` and ``joint_high``, which hold for all rows at once; ``total``
-        and ``total_interval``; ``best(k)``, which rows may be among the k best. ``reason`` says why intervals are
-        refused, if they are.
+        and ``total_interval``; ``best(k)``, which rows may be among the k best; ``difference(a, b)``, with an interval.
+        ``reason`` says why intervals are refused, if they are.
 
     Notes
     -----
@@ -87,8 +87,8 @@ def estimate_means(
 
     Rows that were read whole are exact. Gaps count as places that were not read: that they are like the other places of
     their row is assumed. If entries are no evidence but columns were drawn uniformly, the values of a row there are a
-    uniform sample of it, and its mean is estimated by theirs alone. With ``noise`` means are those without noise; where
-    its size is not known, those of the values as they were measured.
+    uniform sample of it, and its mean is estimated by theirs alone; differences of rows are paired. With ``noise``
+    means are those without noise; if its size is not known, those of the values as they were measured.
 
     Intervals are refused where the entries' chances are not known, where there are too few entries, and where a few
     large errors decide: rows whose own large values were not met would look better known than they are.
@@ -111,6 +111,8 @@ def estimate_means(
     True
     >>> means.best(1).tolist()
     [7]
+    >>> means.difference(7, 6).is_clear
+    True
     """
     check_arguments(approximation, observation, level, caller="estimate_means")
     if axis not in (0, 1) or isinstance(axis, bool):
@@ -130,9 +132,9 @@ def _means_of_rows(approximation: Factorization, observation: Observation, level
     found = cross_fit(approximation, observation, with_steering=True).divide(unit)
     known = known_part(found.sample)
     is_exact = (known.n_values == known.n_places) & (known.n_places > 0)
-    noise = _noise(observation)
+    noise, shared = _noise(observation), None
     if found.reason and (columns := uniform_columns(found.sample, known)) is not None:
-        means, squares, n_entries = columns
+        means, squares, n_entries, shared = columns
         reason = _why_not(squares)
     else:
         n_entries = np.bincount(found.sample.i[found.counted], minlength=observation.shape[0])
@@ -145,7 +147,10 @@ def _means_of_rows(approximation: Factorization, observation: Observation, level
         predicted, none = to_numpy(prediction @ np.ones(m))[closed] / m, np.full(len(closed), math.nan)
         part = RowMeans(predicted, none, none, predicted, none, none)
         means = means.with_rows(closed, np.zeros(n), np.ones(n), part)
-    means = means.with_noise(0.0 if math.isnan(noise) else noise / unit, observation.shape[1])
+    known_noise = 0.0 if math.isnan(noise) else noise / unit
+    of_row = known_noise / math.sqrt(observation.shape[1])
+    compared = tuple(part.with_noise(of_row).times(unit) for part in means.compared(shared))
+    means = means.with_noise(known_noise, observation.shape[1])
     low, high, joint_low, joint_high = (end * unit for end in _intervals(means, level))
     total_low, total_high = _interval(means.total, means.total_error, math.inf, level)
     return MeanEstimates(
@@ -158,6 +163,7 @@ def _means_of_rows(approximation: Factorization, observation: Observation, level
         total_interval=None if reason else (float(total_low) * unit, float(total_high) * unit),
         n_entries=n_entries,
         is_exact=is_exact,
+        compared=compared,
         axis=1,
         level=level,
         reason=reason,

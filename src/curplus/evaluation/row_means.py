@@ -13,6 +13,7 @@ from .._typing import FloatArray, IndexVector
 from ..factorization import Factorization
 from ..observation import Observation
 from .cross_fit import CrossFit
+from .differences import Means, shared_errors
 from .row_effects import RowEffects, Variances, pooled_variances, row_effects
 from .row_sums import KnownPart, RowSample, predicted_sums, sample_rows, with_steering
 
@@ -46,6 +47,14 @@ class RowMeans(NamedTuple):
             self.total + part.total,
             math.hypot(self.total_error, part.total_error),
         )
+
+    def compared(self, shared: FloatArray | None) -> tuple[Means, ...]:
+        """By which rows are compared: both kinds of means, or those with errors that rows have in common."""
+        if shared is None:
+            own = Means(self.own_mean, self.own_error, self.own_freedom)
+            return Means(self.mean, self.error, self.freedom), own
+        error = np.where(np.isnan(self.error), math.nan, np.sqrt(np.sum(shared**2, axis=1)))
+        return (Means(self.mean, error, np.where(error > 0, shared.shape[1] - 1.0, math.inf), shared),)
 
     def without_errors(self, where: NDArray[np.bool_]) -> RowMeans:
         """The same, with nothing known of the errors of some rows and of the total."""
@@ -93,13 +102,14 @@ class FromColumns(NamedTuple):
     means: RowMeans
     squares: FloatArray  # squared deviations of their values from the means of their rows
     n_values: IndexVector  # (n,), of each row; 0 for rows that were read whole
+    shared: FloatArray  # (n, d), what each column adds to the error of each row
 
 
 def uniform_columns(sample: Observation, known: KnownPart) -> FromColumns | None:
     """Means of rows from uniformly drawn columns: those of their values there; None if columns are no such sample.
 
-    Errors of rows are not independent, as they share their columns, so rows borrow nothing from each other, and the
-    error of the total is that of the means of columns.
+    Errors of rows are not independent, as they share their columns: rows borrow nothing from each other, the error of
+    the total is that of the means of columns, and differences of rows are paired.
     """
     n, m = sample.shape
     d = sample.n_columns
@@ -122,7 +132,9 @@ def uniform_columns(sample: Observation, known: KnownPart) -> FromColumns | None
     total = float(np.sum(known.total)) + (m - d) * float(np.mean(sums))
     n_values = np.zeros(n, dtype=np.int64)
     n_values[some] = d
-    return FromColumns(means._replace(total=total, total_error=total_error), (around**2).ravel(), n_values)
+    shared = np.zeros((n, d))
+    shared[some] = shared_errors(values[some], m)
+    return FromColumns(means._replace(total=total, total_error=total_error), (around**2).ravel(), n_values, shared)
 
 
 def _predicted(found: CrossFit, gappy: IndexVector, rest: FloatArray) -> RowMeans:

@@ -5,7 +5,7 @@ from .certificate import plot_certificate
 from .images import plot_images
 from .importance import plot_importance, plot_merits
 from .intervals import plot_intervals
-from .means import plot_means
+from .means import plot_means, plot_ranks
 from .observation import plot_observation
 from .predictions import plot_predictions
 from .spectrum import plot_spectrum
@@ -20,5 +20,6 @@ __all__ = [
     "plot_merits",
     "plot_observation",
     "plot_predictions",
+    "plot_ranks",
     "plot_spectrum",
 ]
