@@ -197,7 +197,8 @@ class _Task(NamedTuple):
 
     def exact(self, found: Exact) -> Factorization:
         """A matrix that is exactly of low rank."""
-        answer = self._cut(put_back(self.cells, found.prediction), self.method.rank)
+        whole = found.factored(self.cells) or put_back(self.cells, found.prediction)
+        answer = self._cut(whole, self.method.rank)
         report = exact_report(answer.rank, self.method.rank, found)
         return self._finished(answer, report, FittedModel.of(answer, 0.0), self._outside)
 

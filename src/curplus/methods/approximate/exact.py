@@ -12,11 +12,23 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.linalg
 
-from ..._arrays import array_namespace, is_numpy_array, to_numpy
-from ..._typing import FloatArray
+from ..._arrays import (
+    array_namespace,
+    blocks,
+    float64,
+    inner_products,
+    is_dask_array,
+    is_numpy_array,
+    keep_tall,
+    to_device,
+    to_numpy,
+)
+from ..._typing import FloatArray, Matrix
+from ...factorization import Basis, Core, Factorization
 from ...observation import Cells, Observation
-from .assemble import exact_rank
+from .assemble import ORTHONORMAL, exact_rank
 from .cross import Cross, cross_of, zero_target
 from .prediction import Prediction
 from .skeleton import Svd, inverse_of, svd_of
@@ -37,7 +49,37 @@ class Exact(NamedTuple):
     prediction: Prediction
     reason: str
     is_confirmed: bool  # whether something that was read confirms it
-    condition: float  # of the intersection
+    intersection: Svd  # without what is rounding
+
+    @property
+    def condition(self) -> float:
+        """Condition of the intersection."""
+        s = self.intersection.s
+        return float(s[0] / s[-1]) if len(s) else 1.0
+
+    def factored(self, cells: Cells) -> Factorization | None:
+        r"""The prediction as a factorization; None if that would lose digits.
+
+        With :math:`W = P S Q^\top`, it is :math:`(C Q S^{-1}) \, S \, (S^{-1} P^\top R)`. The outer factors are
+        orthonormal in the sampled rows and columns, so they are well conditioned if the prediction is not much larger
+        elsewhere. Their inner products then make them orthonormal (Cholesky QR, made twice: Yamamoto et al. 2015).
+        """
+        a, s, bt = self.intersection
+        C, R = float64(cells.columns), float64(cells.rows)
+        left, right = keep_tall(C @ to_device(bt.T / s, C), axis=0), keep_tall(R.T @ to_device(a / s, R), axis=0)
+        for _ in range(3):
+            grams = [to_numpy(inner_products(x)) for x in (left, right)]
+            if all(np.abs(gram - np.eye(len(s))).max(initial=0.0) <= ORTHONORMAL for gram in grams):
+                return Factorization(Basis(left), Core(to_device(np.diag(s), left), "approximate"), Basis(right))
+            triangles, failed = zip(*(scipy.linalg.lapack.dpotrf(gram, clean=True) for gram in grams), strict=True)
+            if any(failed):
+                return None
+            P, s, Qt = np.linalg.svd(triangles[0] * s @ triangles[1].T)
+            kept = exact_rank(s, cells.rounding)
+            changes = (scipy.linalg.solve_triangular(t, y[:, :kept]) for t, y in zip(triangles, (P, Qt.T), strict=True))
+            left, right = (keep_tall(x @ to_device(y, x), axis=0) for x, y in zip((left, right), changes, strict=True))
+            s = s[:kept]
+        return None
 
 
 def exact_answer(cells: Cells, observation: Observation, rank: int | None) -> Exact | None:
@@ -47,14 +89,13 @@ def exact_answer(cells: Cells, observation: Observation, rank: int | None) -> Ex
     cross = cross_of(cells)
     svd = svd_of(cross.W)
     plain = inverse_of(cells, zero_target(cross), svd, 0.0)
-    kept = svd.above(np.finfo(float).eps).s
-    condition = float(kept[0] / kept[-1]) if len(kept) else 1.0
+    kept = svd.above(np.finfo(float).eps)
     if np.any(to_numpy(cells.entries.values)):
-        return Exact(plain, "entries are predicted to rounding", True, condition) if _meets(plain, cells) else None
+        return Exact(plain, "entries are predicted to rounding", True, kept) if _meets(plain, cells) else None
     if _ranks_agree(cells, observation, cross, svd):
-        return Exact(plain, "rows, columns and their intersection have the same rank", True, condition)
+        return Exact(plain, "rows, columns and their intersection have the same rank", True, kept)
     if rank == min(cross.W.shape) and not len(cells.entries) and _is_plausible(plain, cross):
-        return Exact(plain, "as many rows and columns as the rank that was asked for", False, condition)
+        return Exact(plain, "as many rows and columns as the rank that was asked for", False, kept)
     return None
 
 
@@ -86,7 +127,27 @@ def _ranks_agree(cells: Cells, observation: Observation, cross: Cross, svd: Svd)
     sides = [side for side in both if len(side[1]) > rank]  # if they are as many as the rank, all have full leverage
     if any(word != "adaptive" and _share_alone(vectors[:, :rank]) > MOST_OF_FULL_LEVERAGE for word, vectors in sides):
         return False
-    return all(exact_rank(_singular_values(x), cells.rounding) == rank for x in (cells.columns, cells.rows.T))
+    parts = (
+        (cells.columns, svd.bt.T[:, :rank], cross.whole_column_gram),
+        (cells.rows.T, svd.a[:, :rank], cross.whole_row_gram),
+    )
+    return all(
+        _has_rank(x, directions, svd.s[rank - 1], gram, cells.rounding)
+        or exact_rank(_singular_values(x), cells.rounding) == rank
+        for x, directions, gram in parts
+    )
+
+
+def _has_rank(x: Matrix, directions: FloatArray, least: float, gram: FloatArray, rounding: float) -> bool:
+    """Whether a matrix has, but for rounding, just the row space of a part of it with this least singular value."""
+    limit = 32 * rounding * math.sqrt(np.linalg.eigvalsh(gram)[-1])
+    if least <= limit or is_dask_array(x):
+        return False
+    on_device, squares = to_device(directions, x), 0.0
+    for part in blocks(x.shape[0], x.shape[1]):
+        rest = x[part, :] - (x[part, :] @ on_device) @ on_device.T
+        squares += float(array_namespace(x).sum(rest * rest))
+    return math.sqrt(squares) <= limit
 
 
 def _share_alone(vectors: FloatArray) -> float:
