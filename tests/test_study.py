@@ -2,6 +2,7 @@
 
 import datetime as dt
 import math
+import re
 import time
 
 import numpy as np
@@ -424,8 +425,7 @@ def test_what_is_forbidden_stays_with_the_study(tmp_path, study, truth):
         closed = seen.is_forbidden(seen.i, seen.j)
         assert closed.any()
         assert seen.steering[closed].all()
-        means = known.means().set_index("row")
-        assert means["low"][ROWS[30:]].isna().all()
+        assert known.means().to_frame()["low"][ROWS[30:]].isna().all()
 
 
 def test_rows_that_are_forbidden_are_never_listed_cell_by_cell(tmp_path):
@@ -626,21 +626,20 @@ def test_means_are_those_that_the_observation_gives(study, full_rank, axis, what
     study.tell(measured(study.ask(0.6, whole=whole).cells, truth, failed=range(0, 600, 20)))
     means, seen = study.means(axis, level=0.8), study.observation()
     expected = curplus.estimate_means(curplus.approximate(seen), seen, axis=axis, level=0.8)
-    for column, numbers in (("mean", expected.estimate), ("low", expected.low), ("high", expected.high)):
-        np.testing.assert_array_equal(means[column], numbers)
-    assert means[what].tolist() == (ROWS if axis else COLUMNS)
-    assert means["n_measured"].sum() == 570
+    pd.testing.assert_frame_equal(means.to_frame(), expected.to_frame())
+    assert means.to_frame().index.tolist() == (ROWS if axis else COLUMNS)
+    assert (means.what, means.best(3).tolist()) == (f"{what}s", expected.best(3).tolist())
 
 
 @AXES
 def test_the_mean_of_what_was_measured_whole_is_known(study, truth, axis, what):
     todo = study.ask(0.4)
     study.tell(measured(todo.cells, truth))
-    known = study.means(axis).set_index(what).loc[list(todo.rows if axis else todo.columns)]
+    known = study.means(axis).to_frame().loc[list(todo.rows if axis else todo.columns)]
     assert len(known) > 2
     position = (ROWS if axis else COLUMNS).index
     exact = truth.mean(axis=axis)[[position(name) for name in known.index]]
-    for column in ("mean", "low", "high"):
+    for column in ("estimate", "low", "high"):
         np.testing.assert_allclose(known[column], exact, rtol=0, atol=1e-14)
 
 
@@ -652,10 +651,10 @@ def test_intervals_of_means_hold_and_are_narrower_than_those_of_readings_alone(t
     cells = study.ask(share, whole=False).cells
     study.tell(cells.assign(value=truth[cells["row"], cells["column"]]))
     means, size = study.means(axis, level=level), shape[1 - axis]
-    hits = ((means["low"] <= truth.mean(axis=axis)) & (truth.mean(axis=axis) <= means["high"])).sum()
+    hits = ((means.low <= truth.mean(axis=axis)) & (truth.mean(axis=axis) <= means.high)).sum()
     assert hits > level * size - 3 * math.sqrt(size * level * (1 - level))
-    of_readings = 1.645 * truth.std(axis=axis) * np.sqrt((1 - share) / means["n_measured"])
-    assert ((means["high"] - means["low"]) / 2).median() < 0.7 * np.median(of_readings)
+    of_readings = 1.645 * truth.std(axis=axis) * np.sqrt((1 - share) / means.n_entries)
+    assert np.median((means.high - means.low) / 2) < 0.7 * np.median(of_readings)
 
 
 def test_status_never_fits_and_remembers_what_certify_found(study, full_rank):
@@ -670,7 +669,9 @@ def test_status_never_fits_and_remembers_what_certify_found(study, full_rank):
     assert status.rounds[-1].relative == certificate.relative_error
     assert status.n_unjudged == 0
     assert certificate.interval is None
-    assert status.sentence.startswith(f"error at least {100 * certificate.relative_error:.2g} % (no interval")
+    assert status.sentence.startswith(
+        f"error about {100 * certificate.relative_error:.2g} % (an estimate from left-out"
+    )
     assert str(status).startswith("40 x 25 matrix: 750 values")
 
 
@@ -711,10 +712,23 @@ def test_the_sentence_says_when_to_stop():
     assert "may not lower it either" in stopping_sentence(floor, 500)
 
 
-def test_an_error_without_an_interval_is_a_lower_bound():
-    assert stopping_sentence(judged((100, 0.13), width=math.nan), 100).startswith(
-        "error at least 13 % (no interval: it may be larger); what more values would bring is unknown"
+def test_an_error_without_an_interval_is_called_an_estimate_and_has_a_forecast():
+    assert stopping_sentence(judged((100, 0.13), width=math.nan), 100) == (
+        "error about 13 % (an estimate from left-out values, without an interval); "
+        "no forecast yet: it follows from the errors of two rounds"
     )
+    rounds = judged((1000, 0.1), (1500, 0.08), width=math.nan)
+    assert stopping_sentence(rounds, 500).endswith("; the next 500 values are expected to bring it to 6.8 %")
+
+
+def test_heavy_tails_forbid_an_interval_and_no_forecast(tmp_path, rng):
+    truth = 0.3 * rng.standard_t(2.2, size=(120, 80)) + rng.standard_normal((120, 2)) @ rng.standard_normal((2, 80))
+    study = Study.create(tmp_path / "heavy.study", rows=120, columns=80)
+    for _ in range(2):
+        cells = study.ask(1200, whole=False).cells
+        study.tell(cells.assign(value=truth[cells["row"], cells["column"]]))
+        assert study.certify().interval is None
+    assert re.search(r"error about \d+ % \(an estimate .* the next 1,200 values are expected", study.status().sentence)
 
 
 def test_the_error_of_a_matrix_of_zeros_is_known(study):
@@ -725,9 +739,9 @@ def test_the_error_of_a_matrix_of_zeros_is_known(study):
     assert study.status().sentence.startswith("error about 0 % (0-0 %)")
 
 
-@pytest.mark.parametrize("rounds", [(), judged((100, 0.5)), judged((100, 0.5), (200, 0.4), width=math.nan)])
-def test_what_cannot_be_told_is_unknown(rounds):
-    assert "unknown" in stopping_sentence(rounds, 100)
+@pytest.mark.parametrize("rounds", [(), judged((100, 0.5)), judged((100, 0.5), (100, 0.4))])
+def test_there_is_no_forecast_without_two_rounds_of_different_size(rounds):
+    assert re.search("unknown|no forecast yet", stopping_sentence(rounds, 100))
     assert math.isnan(expected_error(rounds, 100))
 
 

@@ -85,6 +85,11 @@ def test_a_line_that_is_not_on_its_list_is_refused(study):
     assert study.status().n_values == 0
 
 
+def test_a_name_that_is_new_is_refused_with_the_way_to_add_it(study):
+    with pytest.raises(InvalidArgumentError, match=r"no row is called 20 .* Study.add_rows and add_columns"):
+        study.tell(one(1.0, row=20))
+
+
 def test_an_outlier_that_was_forced_is_no_outlier_when_its_list_grows(study):
     cells = study.ask(40).cells.assign(value=1.0)
     cells.loc[3, "value"] = 1e6
@@ -139,6 +144,12 @@ def test_history_costs_nothing_and_is_used(tmp_path, low_rank):
     assert not todo.cells.merge(study.records(), on=["row", "column"]).size
     predicted = study.predict()["value"].to_numpy().reshape(truth.shape)
     assert np.linalg.norm(predicted - truth) < 0.01 * np.linalg.norm(truth)
+
+
+def test_a_gap_in_an_old_table_is_no_failed_measurement(study):
+    study.ask(200, whole=False)
+    receipt = study.tell(pd.DataFrame(np.ones((20, 20))).mask(np.eye(20) > 0), history=True)
+    assert (receipt.n_values, receipt.n_failed) == (380, 0)
 
 
 @pytest.mark.parametrize("history", [True, False])

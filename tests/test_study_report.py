@@ -119,12 +119,13 @@ def test_picks_are_those_of_importance_where_there_are_no_gaps(tmp_path, low_ran
 
 
 def test_means_are_those_of_the_study_the_best_first(screen, facts):
-    lines, table = facts["means"]["table"].lines, screen.means(1).sort_values("mean", ascending=False)
-    assert [line[1].text for line in lines] == table["row"].tolist()
-    for k, name in ((2, "mean"), (3, "low"), (4, "high"), (5, "n_measured")):
+    lines, table = facts["means"]["table"].lines, screen.means(1).to_frame().sort_values("estimate", ascending=False)
+    assert [line[1].text for line in lines] == table.index.tolist()
+    for k, name in ((2, "estimate"), (3, "low"), (4, "high")):
         np.testing.assert_allclose([line[k].sort for line in lines], table[name])
-    best = curplus.estimate_means(screen.fit(), screen.observation()).best(5)
-    assert {ROWS[k] for k in best} == {line[1].text for line in lines if line[6].text == "yes"}
+    known = screen.records().dropna(subset="value").drop_duplicates(["row", "column"])["row"].value_counts()
+    assert [line[5].sort for line in lines] == known[table.index].tolist()
+    assert {ROWS[k] for k in screen.means(1).best(5)} == {line[1].text for line in lines if line[6].text == "yes"}
 
 
 @pytest.mark.parametrize(("axis", "what"), [(1, "row"), (0, "column")])

@@ -13,7 +13,7 @@ import typer
 from .. import datasets
 from .._extras import pyplot
 from .._typing import FloatArray
-from ..evaluation import MeanEstimates, estimate_means
+from ..evaluation import MeanEstimates
 from ..exceptions import InvalidArgumentError
 from ..factorization import Fact
 from ..methods.approximate import Offsets
@@ -74,7 +74,7 @@ def demo(
         with show.working("buying answers in three rounds"):
             rng = np.random.default_rng(seed)
             rounds = [_round(study, data.matrix, share / N_ROUNDS, rng) for _ in range(N_ROUNDS)]
-            means = estimate_means(study.fit(), study.observation())
+            means = study.means()
         with show.working("writing the report"):
             study.report(report)
         facts = [*status_facts(study.status()), *_checked(study, data.matrix, means)]

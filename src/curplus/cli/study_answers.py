@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import typer
 
 from .._tables import write_frame
-from ..evaluation import estimate_means
 from ..exceptions import InvalidArgumentError
 from ..factorization import Fact
 from ..sources.content import ending_of
@@ -94,7 +93,7 @@ def means(
     """Estimate the mean of every row or column with its interval, and say which may be the best."""
     side = 1 if axis is Axis.rows else 0
     with opened(study) as known, show.working("estimating means"):
-        found = estimate_means(known.fit(), known.observation(), axis=side, level=level)
+        found = known.means(side, level=level)
         shape = known.settings.shape
     may_be = found.best(best, largest=not smallest)
     table = found.to_frame().rename(columns={"estimate": "mean"})

@@ -15,7 +15,7 @@ from .storage import Round, Summary
 __all__ = ["Status", "expected_error", "is_judged", "round_of", "status_of", "stopping_sentence"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Status:
     """Where a study stands. Budgets are numbers of values, or money where the study has costs."""
 
@@ -40,6 +40,9 @@ class Status:
             f"{n} x {m} matrix: {self.n_values:,} values, {self.n_failed:,} failed, {self.n_pending:,} pending; "
             f"spent {self.spent:,.6g}{budget}; {self.sentence}"
         )
+
+    def __repr__(self) -> str:
+        return f"<Status of a {self}>"
 
 
 def status_of(shape: Shape, summary: Summary, rounds: tuple[Round, ...], budget: float | None, n_next: int) -> Status:
@@ -69,13 +72,13 @@ def stopping_sentence(rounds: tuple[Round, ...], n_next: int) -> str:
     last = rounds[-1]
     if math.isnan(last.relative):
         return f"error unknown: {last.reason}"
-    known = f"error about {_number(last.relative)} % ({_number(last.low)}-{_number(last.high)} %)"
-    if math.isnan(last.low):
-        why = f": {last.reason}" if last.reason else ""
-        known = f"error at least {_number(last.relative)} % (no interval: it may be larger){why}"
+    why = f": {last.reason}" if last.reason else ""
+    no_interval = f"an estimate from left-out values, without an interval{why}"
+    ends = no_interval if math.isnan(last.low) else f"{_number(last.low)}-{_number(last.high)} %"
+    known = f"error about {_number(last.relative)} % ({ends})"
     expected = expected_error(rounds, n_next)
     if math.isnan(expected):
-        return f"{known}; what more values would bring is unknown: it takes two rounds with intervals"
+        return f"{known}; no forecast yet: it follows from the errors of two rounds"
     if expected > 0.995 * last.relative:
         return f"{known}; it did not fall lately, so the next {n_next:,} values may not lower it either"
     return f"{known}; the next {n_next:,} values are expected to bring it to {_number(expected)} %"
@@ -86,14 +89,14 @@ def expected_error(rounds: tuple[Round, ...], n_more: int) -> float:
 
     The power is fitted to the errors by round (least squares of logarithms), and once more to the last two alone; the
     smaller fall of the two counts, since errors stop falling where the noise begins. The curve goes through the last
-    error. Only rounds with an interval count: the result is nan where there are fewer than two, of different size.
+    error. Errors without an interval count too. The result is nan with fewer than two rounds of different size.
     """
-    by_size = {r.n_values: r.relative for r in rounds if r.relative > 0 and r.n_values > 0 and r.high > 0}
-    if len(by_size) < 2 or not rounds[-1].high > 0:
+    by_size = {r.n_values: r.relative for r in rounds if r.relative > 0 and r.n_values > 0}
+    last = rounds[-1] if rounds else None
+    if len(by_size) < 2 or last is None or not last.relative > 0:
         return math.nan
     x, y = (np.log(list(values)) for values in (by_size.keys(), by_size.values()))
     slope = min(max(_slope(x, y), _slope(x[-2:], y[-2:])), 0.0)
-    last = rounds[-1]
     return float(last.relative * (1 + n_more / last.n_values) ** slope)
 
 

@@ -1,7 +1,7 @@
 """From a table to readings: a long table, a wide one, or a work list that was filled in.
 
-Nothing is written here. Everything that is wrong with a table is found before anything is kept, and the first few
-faults are told, each with its line.
+Nothing is written here. Everything that is wrong with a table is found before anything is kept, and the error names the
+first few faults, each with its line.
 """
 
 from __future__ import annotations
@@ -25,10 +25,12 @@ from .names import Axis
 from .schema import WIDTH
 from .storage import Records
 
-__all__ = ["read_table"]
+__all__ = ["check_outliers", "read_table"]
 
 MOST_SHOWN = 5
 LONGEST_NOTE = 10_000  # characters
+OUTLIER = 1000.0  # times the median magnitude
+ENOUGH = 10  # values to judge others by
 
 
 class Table(NamedTuple):
@@ -41,11 +43,12 @@ class Table(NamedTuple):
 
 
 class Faults:
-    """What is wrong with a table, to be told at once."""
+    """What is wrong with a table: one error for all faults."""
 
     def __init__(self, source: str, lines: Sequence[int]) -> None:
         self.source, self.lines, self.count = source, lines, 0
         self.sentences: list[str] = []
+        self.advice = ""
 
     def add(self, wrong: Sequence[int], sentence: Callable[[int], str], line: int | None = None) -> None:
         """Note what is wrong with some rows of the table, or with some names in a line of it."""
@@ -59,16 +62,16 @@ class Faults:
             more = f"; and {self.count - len(self.sentences)} more" if self.count > len(self.sentences) else ""
             raise InvalidArgumentError(
                 f"{self.source} has {self.count} fault{'s' if self.count > 1 else ''}, so nothing of it was kept: "
-                f"{'; '.join(self.sentences)}{more}."
+                f"{'; '.join(self.sentences)}{more}.{self.advice}"
             )
 
 
 def read_table(
-    table: Any, rows: Axis, columns: Axis, pending: Callable[[], IndexVector], **how: Any
+    table: Any, rows: Axis, columns: Axis, pending: Callable[[], IndexVector] | None, **how: Any
 ) -> tuple[Records, str]:
     """The readings of a table, and where they are from; ``how`` are options of :func:`curplus.open_source`.
 
-    In a wide table an empty place that is ``pending`` is a failed measurement, and any other was not measured.
+    In a wide table an empty cell that is ``pending`` is a failed measurement, and any other was not measured.
     """
     is_file = isinstance(table, (str, PathLike))
     source = Path(table).name if is_file else "the table"
@@ -136,13 +139,15 @@ def _long(table: Table, named: dict[str, Any], rows: Axis, columns: Axis, faults
     return Records(i * WIDTH + j, values, notes, times, corrects, lists)
 
 
-def _wide(table: Table, rows: Axis, columns: Axis, pending: Callable[[], IndexVector], faults: Faults) -> Records:
+def _wide(
+    table: Table, rows: Axis, columns: Axis, pending: Callable[[], IndexVector] | None, faults: Faults
+) -> Records:
     names = table.header[1:]
     i, j = _positions(table.columns[0], rows, faults, once=True), _positions(names, columns, faults, once=True, line=1)
     listed = [_numbers(column, table.notation, faults) for column in table.columns[1:]]
     values = np.stack(listed or [np.empty(len(i))], axis=1)[:, : len(j)]
     keep, cells = ~np.isnan(values), np.add.outer(i * WIDTH, j)
-    if not keep.all():
+    if pending is not None and not keep.all():
         keep |= np.isin(cells, pending())
     return Records(cells[keep], values[keep])
 
@@ -155,6 +160,8 @@ def _positions(
     positions = np.fromiter(map(found.__getitem__, labels), np.int64, len(labels))
     wrong = np.flatnonzero(positions < 0).tolist()
     faults.add(wrong, lambda k: f"no {axis.what} is called {_shown(labels[k])} ({axis.nearest(labels[k])})", line)
+    if wrong:
+        faults.advice = " Study.add_rows and add_columns, or 'curplus study add', add rows and columns that are new."
     if once:
         again = np.setdiff1d(np.flatnonzero(positions >= 0), np.unique(positions, return_index=True)[1]).tolist()
         advice = "Keep one, or tell repeats as a long table"
@@ -198,3 +205,26 @@ def _whole_numbers(column: Any, sentence: str, notation: Notation, faults: Fault
 def _shown(label: Any) -> str:
     text = repr(label.item() if isinstance(label, np.generic) else label)
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def check_outliers(records: Records, recent: FloatArray, rows: Axis, columns: Axis) -> None:
+    """Refuse values a thousand times as large as usual: mostly a wrong unit or a lost decimal point."""
+    values = np.abs(records.values[np.isfinite(records.values)])
+    usual = _median_magnitude(np.concatenate([np.abs(recent), values]))
+    with np.errstate(invalid="ignore"):
+        wrong = np.flatnonzero(np.abs(records.values) >= OUTLIER * usual)
+    if not len(wrong):
+        return
+    k = int(wrong[0])
+    i, j = divmod(int(records.cells[k]), WIDTH)
+    more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
+    raise InvalidArgumentError(
+        f"the value {records.values[k]:g} of row {rows.labels([i])[0]!r}, column {columns.labels([j])[0]!r}{more} is "
+        f"{abs(records.values[k]) / usual:,.0f} times as large as the median magnitude, {usual:.4g}. Is it a wrong "
+        "unit or a lost decimal point? Nothing was kept. If the value is right, use force=True."
+    )
+
+
+def _median_magnitude(magnitudes: FloatArray) -> float:
+    some = magnitudes[magnitudes > 0]
+    return float(np.median(some)) if len(some) >= ENOUGH else float("inf")

@@ -11,14 +11,13 @@ from typing import Any, Self
 from .._html import html_table
 from .._progress import showing
 from .._validation import check_count
-from ..evaluation import Certificate
+from ..evaluation import Certificate, MeanEstimates, estimate_means
 from ..exceptions import InvalidArgumentError, StudyError
 from ..factorization import Factorization
 from ..observation import Observation
 from ..observation.plan import amount_of
-from .answers import cells_where, lists_frame, mean_table, prediction_table, records_frame
+from .answers import lists_frame, prediction_frame, records_frame
 from .batches import Batches
-from .checks import check_design, check_outliers
 from .connection import make_file
 from .drafting import check_wishes, draft_of
 from .export import export_study
@@ -26,7 +25,7 @@ from .fitting import Fits
 from .ledger import observation_of
 from .names import Axis, axes_of
 from .progress import Status, status_of
-from .reading_tables import read_table
+from .reading_tables import check_outliers, read_table
 from .report import write_report
 from .run import Run
 from .settings import as_costs, change_rows, check_settings, check_stored_settings, grown, renamed, retired
@@ -257,9 +256,9 @@ class Study:
         table : DataFrame, or path of a text, Parquet, Arrow or Excel file
             Long, with the columns ``row``, ``column``, ``value`` and perhaps ``note``, ``time``, ``list`` and
             ``corrects`` (the number of the record that is wrong); wide, with a row for each row; or a work list that
-            was filled in. An empty value is a failed measurement; in a wide table only where the cell is pending.
+            was filled in. An empty value is a failed measurement; in a wide table only if the cell is pending.
         history : bool, default False
-            Whether this was measured before the study: it costs nothing.
+            Whether this was measured before the study: it costs nothing, and empty cells of a wide table are gaps.
         design : {None, "uniform"}, default None
             Your promise that these cells were chosen at random, each as likely as any other of its list (or of the
             matrix, if no list has them): they are then evidence for the error. Without it, cells drawn for a list are
@@ -284,9 +283,13 @@ class Study:
         InvalidArgumentError
             If anything is wrong with the table. Nothing of it was kept.
         """
-        promise = check_design(design)
-        records, source = read_table(table, *self._axes, self._storage.pending, **how)
-        return self._keep(records, Origin(source, user_of(who), bool(history), promise), check=not force)
+        if design not in (None, "uniform"):
+            raise InvalidArgumentError(
+                f"design={design!r} is no promise. Use 'uniform' if the cells were drawn uniformly, or leave it out."
+            )
+        pending = None if history else self._storage.pending
+        records, source = read_table(table, *self._axes, pending, **how)
+        return self._keep(records, Origin(source, user_of(who), bool(history), design or ""), check=not force)
 
     def _keep(self, records: Records, origin: Origin, *, check: bool = False, only_pending: bool = False) -> Receipt:
         axes, price = self._axes, self._entry_price
@@ -394,20 +397,15 @@ class Study:
         """How good the approximation is (:func:`curplus.certify`); :meth:`status` remembers it."""
         return self._fits.judge(self._fits.now(), level)
 
-    def means(self, axis: int = 1, *, level: float = 0.95) -> Any:
-        """Mean of every row (axis 1) or column (axis 0) as a DataFrame: name, mean, low, high, n_measured.
-
-        ``low`` and ``high`` are nan where no interval can be given.
-        """
-        if axis not in (0, 1):
-            raise InvalidArgumentError(f"axis={axis!r} is neither 1, for means of rows, nor 0, for means of columns.")
+    def means(self, axis: int = 1, *, level: float = 0.95) -> MeanEstimates:
+        """The mean of every row (axis 1) or column (axis 0), as :func:`curplus.estimate_means` gives it."""
         fitted = self._fits.now()
-        return mean_table(fitted.approximation, fitted.observation, self._axes, axis, level)
+        return estimate_means(fitted.approximation, fitted.observation, axis=axis, level=level)
 
     def predict(self, rows: Any = None, columns: Any = None, *, level: float = 0.9) -> Any:
-        """Values of cells as a DataFrame: row, column, value, low, high, measured.
+        """Values of cells as a DataFrame: row, column, value, low, high, measured (:func:`curplus.predict_interval`).
 
-        Measured values are kept as they are. ``low`` and ``high`` are nan where no interval can be given.
+        Measured values are kept as they are. ``low`` and ``high`` are nan if no interval can be given.
 
         Parameters
         ----------
@@ -416,9 +414,8 @@ class Study:
         level : float, default 0.9
             Confidence of the intervals.
         """
-        cells = cells_where(self._rows.positions_of(rows), self._columns.positions_of(columns))
-        fitted = self._fits.now()
-        return prediction_table(fitted.approximation, fitted.observation, self._axes, cells, level)
+        some = self._rows.positions_of(rows), self._columns.positions_of(columns)
+        return prediction_frame(self._fits.now(), self._axes, *some, level)
 
     def status(self, *, n_next: int | None = None) -> Status:
         """Spent, left, pending, failed, error by round, and when to stop. Nothing is fitted: it costs nothing.

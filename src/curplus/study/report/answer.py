@@ -13,7 +13,6 @@ from ...evaluation import MeanEstimates, estimate_means
 from ...evaluation.cross_fit import cross_fit
 from ...factorization.importance import Merits, merits
 from ...plotting.predictions import COARSE
-from ..answers import n_measured_of
 from ..names import Axis
 from ..storage import Line
 from .tables import MOST_LINES, Cell, Table, amount, counted, number, percent, sentence, table_of
@@ -98,12 +97,12 @@ def _table_of_picks(axis: int, what: str, picks: Merits, asked: dict[tuple[int, 
     )
 
 
-def means_part(study: Study, fitted: Fitted, axis: int, n_best: int, largest: bool) -> dict[str, Any]:
+def means_part(
+    study: Study, fitted: Fitted, n_measured: IndexVector, axis: int, n_best: int, largest: bool
+) -> dict[str, Any]:
     """Means of rows or columns, and which may be best."""
-    found, side = (
-        estimate_means(fitted.approximation, fitted.observation, axis=axis),
-        (study._columns, study._rows)[axis],
-    )
+    found = estimate_means(fitted.approximation, fitted.observation, axis=axis)
+    side = (study._columns, study._rows)[axis]
     n_best, order = min(n_best, side.size), np.argsort(-found.estimate if largest else found.estimate, kind="stable")
     may_be = np.isin(order, found.best(n_best, largest=largest))
     wanted = f"the {n_best} {found.what} with the {'largest' if largest else 'smallest'} means"
@@ -114,7 +113,7 @@ def means_part(study: Study, fitted: Fitted, axis: int, n_best: int, largest: bo
         "n_best": n_best,
         "largest": largest,
         "verdict": _verdict(found, int(np.count_nonzero(may_be)), wanted),
-        "table": _table_of_means(found, side, order[:MOST_LINES], may_be, n_measured_of(fitted.observation, axis)),
+        "table": _table_of_means(found, side, order[:MOST_LINES], may_be, n_measured),
         "caption": f"The {'largest' if largest else 'smallest'} estimates first.{own}",
         "left_out": left_out if side.size > MOST_LINES else "",
     }

@@ -51,7 +51,7 @@ def facts_of(study: Study, *, axis: int = 1, n_best: int = 5, largest: bool = Tr
         "money": _money(study, status, rounds),
         "answer": part(answer_part),
         "picks": part(lambda fitted: picks_part(study, fitted, snapshot.lines)),
-        "means": part(lambda fitted: means_part(study, fitted, axis, n_best, largest)),
+        "means": part(lambda fitted: means_part(study, fitted, _n_measured(snapshot, axis), axis, n_best, largest)),
         "held_out": part(held_out_part),
         "next": _or_why(lambda: next_part(study, snapshot, rounds)),
     }
@@ -101,7 +101,7 @@ def _error(rounds: tuple[Round, ...]) -> dict[str, str]:
         return {"text": "unknown", "note": "not judged" if not rounds else "no evidence"}
     last = rounds[-1]
     if math.isnan(last.low):
-        return {"text": f"≥ {percent(last.relative).text}", "note": "no interval: it may be larger"}
+        return {"text": percent(last.relative).text, "note": "an estimate, without an interval"}
     return {"text": percent(last.relative).text, "note": f"{_interval(last).text} ({LEVEL:.0%} confidence)"}
 
 
@@ -127,6 +127,13 @@ def _measured(snapshot: Snapshot, rows: IndexVector = NO_INDEX, columns: IndexVe
         "words": f"{counted(len(rows), 'row')} and {counted(len(columns), 'column')} were asked for and measured as a "
         f"whole, or at least half of each{repeats}.",
     }
+
+
+def _n_measured(snapshot: Snapshot, axis: int) -> IndexVector:
+    """How many cells of each row (axis 1) or column (axis 0) were measured."""
+    n, m = snapshot.settings.shape
+    cells = places_of(snapshot, snapshot.settings, "all").cells
+    return np.bincount(cells // m if axis else cells % m, minlength=n if axis else m)
 
 
 def _money(study: Study, status: Status, rounds: tuple[Round, ...]) -> Facts:
