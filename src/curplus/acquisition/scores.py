@@ -36,7 +36,11 @@ def leverage_scores(V: Matrix) -> Vector:
 
 def weighted_draw(weights: FloatArray, count: int, rng: np.random.Generator) -> IndexVector:
     """Draw ``count`` distinct positions one after the other, chances in proportion to ``weights``; zeros come last."""
-    return np.argsort(-gumbel_keys(weights, rng), kind="stable")[:count]
+    keys = -gumbel_keys(weights, rng)
+    if 0 < count < len(keys):
+        first = np.flatnonzero(keys <= np.partition(keys, count - 1)[count - 1])
+        return first[np.argsort(keys[first], kind="stable")][:count]
+    return np.argsort(keys, kind="stable")[:count]
 
 
 def gumbel_keys(weights: FloatArray, rng: np.random.Generator) -> FloatVector:

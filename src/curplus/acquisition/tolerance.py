@@ -30,6 +30,7 @@ from .scores import weighted_draw
 __all__ = ["Allowance", "read_to_tolerance"]
 
 GROWTH = 0.25  # more rows and columns after each look; half of it below twice the tolerance (tolerance.py: 3 to 12 %)
+NAMED = 20  # entries that are drawn for each row, as many are in the same rows
 ADAPTIVE = SamplingDesign("adaptive", "adaptive", "uniform")
 
 
@@ -133,7 +134,8 @@ def more_rows(found: Look, most: int, rng: np.random.Generator) -> IndexVector:
     """Rows through entries that are explained badly; entries on rows and columns that are known show nothing."""
     seen = found.steering
     count = min(most, seen.shape[0] - seen.n_rows)
-    named = seen.i[weighted_draw(found.errors**2, int(np.count_nonzero(found.errors)), rng)]
+    places = min(NAMED * count, int(np.count_nonzero(found.errors)))
+    named = seen.i[weighted_draw(found.errors**2, places, rng)]
     _, first = np.unique(named, return_index=True)
     rows = named[np.sort(first)][:count]
     others = distinct_others(rng, seen.shape[0], count - len(rows), np.union1d(seen.row_index, rows))

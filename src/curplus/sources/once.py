@@ -9,7 +9,7 @@ import numpy as np
 
 from .._arrays import blocks, index_table
 from .._sets import NO_INDEX
-from .._typing import FloatArray, IndexVector, Matrix, Shape, Vector
+from .._typing import IndexVector, Matrix, Shape, Vector
 
 __all__ = ["KnownParts", "PlanTask"]
 
@@ -36,6 +36,19 @@ class Request(NamedTuple):
     i: IndexVector
     j: IndexVector
     answer: Callable[[Vector], None]
+
+
+class Single(NamedTuple):
+    """Values that are known one by one."""
+
+    flat: IndexVector  # (k,), i * m + j, ascending
+    values: Vector  # (k,)
+
+    def looked_up(self, flat: IndexVector) -> tuple[Any, Vector]:
+        """Which of some positions are among them, and their values."""
+        place = np.minimum(np.searchsorted(self.flat, flat), len(self.flat) - 1)
+        known = self.flat[place] == flat
+        return known, self.values[place[known]]
 
 
 class PlanTask:
@@ -75,8 +88,8 @@ class PlanTask:
         flat, values = self._known.flat_index, self._known.values
         if kept is not None:
             flat, values = np.append(flat, kept[0]), np.append(values, kept[1])
-        self._flat, first = np.unique(flat, return_index=True)
-        self._single = np.asarray(values)[first]
+        flat, first = np.unique(flat, return_index=True)
+        self._single = Single(flat, np.asarray(values)[first])
 
     def requests(self, most: int) -> Iterator[Request]:
         """What is not known, ``most`` positions at a time; each answer must be given before the next is asked for."""
@@ -116,15 +129,17 @@ class PlanTask:
         most: int,
     ) -> Iterator[Request]:
         """Requests for rows and columns, each given by its positions in ``target`` and in the matrix."""
-        width = len(columns[0])
+        width, single = len(columns[0]), self._single_in(rows[1], columns[1])
         for block in blocks(len(rows[0]) * width, 1, most=most):
             r, c = np.divmod(np.arange(block.start, block.stop), width)
-            yield from self._block(target, (rows[0][r], columns[0][c]), rows[1][r], columns[1][c])
+            yield from self._block(target, (rows[0][r], columns[0][c]), rows[1][r], columns[1][c], single)
 
-    def _block(self, target: Any, where: tuple[IndexVector, ...], i: IndexVector, j: IndexVector) -> Iterator[Request]:
+    def _block(
+        self, target: Any, where: tuple[IndexVector, ...], i: IndexVector, j: IndexVector, single: Single
+    ) -> Iterator[Request]:
         """A request for positions, of which those that are known one by one are filled in."""
-        if len(self._flat):
-            known, value = self._looked_up(i * self._shape[1] + j)
+        if len(single.flat):
+            known, value = single.looked_up(i * self._shape[1] + j)
             target[tuple(index[known] for index in where)] = value
             where, i, j = tuple(index[~known] for index in where), i[~known], j[~known]
 
@@ -134,11 +149,12 @@ class PlanTask:
         if len(i):
             yield Request(i, j, answer)
 
-    def _looked_up(self, flat: IndexVector) -> tuple[Any, FloatArray]:
-        """Which positions are known one by one, and their values."""
-        place = np.minimum(np.searchsorted(self._flat, flat), len(self._flat) - 1)
-        known = self._flat[place] == flat
-        return known, self._single[place[known]]
+    def _single_in(self, rows: IndexVector, columns: IndexVector) -> Single:
+        """What is known one by one where some rows and columns intersect."""
+        n, m = self._shape
+        i, j = np.divmod(self._single.flat, m)
+        on = (index_table(rows, n)[i] >= 0) & (index_table(columns, m)[j] >= 0)
+        return Single(self._single.flat[on], self._single.values[on])
 
     def _entry_requests(self, most: int) -> Iterator[Request]:
         (n, m), plan, known = self._shape, self._plan, self._known
@@ -149,7 +165,7 @@ class PlanTask:
             rest = self._entries_on(rest, plan.j, plan.i, index_table(column_index, m), columns.T)
         for block in blocks(len(rest), 1, most=most):
             t = rest[block]
-            yield from self._block(self.values, (t,), plan.i[t], plan.j[t])
+            yield from self._block(self.values, (t,), plan.i[t], plan.j[t], self._single)
 
     def _entries_on(
         self, rest: IndexVector, i: IndexVector, j: IndexVector, table: IndexVector, lines: Matrix

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import scipy.linalg
 
-from ..._arrays import array_namespace, hit_rows, row_products, to_device
+from ..._arrays import array_namespace, hit_rows, is_numpy_array, row_products, to_device
 from ..._typing import FloatArray, IndexVector, Matrix, Vector
 
 __all__ = ["Prediction"]
@@ -62,18 +63,22 @@ class Prediction(NamedTuple):
         return self._replace(coefficients=factor * self.coefficients)
 
     def plus(self, other: Prediction) -> Prediction:
-        """The sum of two predictions."""
-        left, right = to_device(other.left, self.left), to_device(other.right, self.right)
-        (p, k), (h, q) = self.mixing.shape, self.coefficients.shape
-        (p2, k2), (h2, q2) = other.mixing.shape, other.coefficients.shape
-        mixing, coefficients = np.zeros((p + p2, k + k2)), np.zeros((h + h2, q + q2))
-        mixing[:p, :k], mixing[p:, k:] = self.mixing, other.mixing
-        coefficients[:h, :q], coefficients[h:, q:] = self.coefficients, other.coefficients
-        concat = array_namespace(self.left).concat
-        return Prediction(
-            concat([self.left, left], axis=1),
-            mixing,
-            coefficients,
-            concat([self.right, right], axis=1),
-            self.is_of_samples,
-        )
+        """The sum of two predictions; features that both have stand once."""
+        left, mixing = _side_by_side(self.left, self.mixing, other.left, other.mixing)
+        right, combined = _side_by_side(self.right, self.coefficients.T, other.right, other.coefficients.T)
+        return Prediction(left, mixing, combined.T, right, self.is_of_samples)
+
+
+def _side_by_side(x: Matrix, a: FloatArray, y: Matrix, b: FloatArray) -> tuple[Matrix, FloatArray]:
+    """Features and what they are combined with, such that their product is ``[x @ a, y @ b]``."""
+    if _is_same(x, y):
+        return x, np.hstack([a, b])
+    features = array_namespace(x).concat([x, to_device(y, x)], axis=1)
+    return features, scipy.linalg.block_diag(a, b)
+
+
+def _is_same(x: Matrix, y: Matrix) -> bool:
+    """Whether two arrays are one, or show the same numbers in memory."""
+    if x is y or not (is_numpy_array(x) and is_numpy_array(y)):
+        return x is y
+    return x.__array_interface__ == y.__array_interface__
