@@ -218,3 +218,27 @@ def test_heavy_draws_follow_the_weights_and_take_zeros_last(rng):
     np.testing.assert_allclose(first, weights / 8, atol=0.04)
     assert set(weighted_draw(weights, 3, rng).tolist()) == {1, 2, 4}
     assert len(weighted_draw(weights, 5, rng)) == 5
+
+
+# For the mean of a new row
+
+
+def test_columns_for_the_mean_are_as_many_as_asked_for(rng):
+    M = rng.standard_normal((30, 40)) + rng.standard_normal((30, 1))
+    for k in (0, 1, 12, 40):
+        assert len(set(select_columns(M, k, goal="mean", rng=0).tolist())) == k
+    sparse = select_columns(scipy.sparse.csr_array(M), 12, goal="mean", rng=0)
+    np.testing.assert_array_equal(sparse, select_columns(M, 12, goal="mean", rng=0))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"goal": "mean", "method": "qdeim"}, "method='qdeim' were given"),
+        ({"goal": "mean", "rank": 3}, "rank=3 were given"),
+        ({"goal": "sum"}, "goal='sum' is unknown"),
+    ],
+)
+def test_a_goal_is_known_and_stands_alone(rng, options, message):
+    with pytest.raises(InvalidArgumentError, match=message):
+        select_columns(rng.standard_normal((9, 8)), 3, **options)

@@ -7,6 +7,7 @@ from .candidates import Candidates
 from .choice import ENTRY_STRATEGIES, RULES, STRATEGIES
 from .costs import Costs
 from .entry_strategies import EntryDraws, EntryStrategy, ProductLeverage, UniformEntries
+from .new_row import ColumnDraw, draw_columns, next_columns
 from .propose import propose
 from .rules import Rule
 from .select_columns import select_columns
@@ -19,6 +20,7 @@ __all__ = [
     "Adaptive",
     "Backtest",
     "Candidates",
+    "ColumnDraw",
     "Costs",
     "EntryDraws",
     "EntryStrategy",
@@ -33,6 +35,8 @@ __all__ = [
     "UniformEntries",
     "acquire",
     "backtest",
+    "draw_columns",
+    "next_columns",
     "propose",
     "select_columns",
 ]

@@ -20,19 +20,24 @@ from .._arrays import power_of_two, real_array, to_numpy
 from .._sets import NO_INDEX
 from .._typing import IndexVector, RandomState
 from .._validation import check_count, check_finite, check_two_dimensional, random_generator
+from ..evaluation.history import DIRECTIONS, History
+from ..evaluation.mean_columns import columns_for_mean
+from ..exceptions import InvalidArgumentError
 from ..sources import as_source
 from .choice import RULES
 from .costs import Costs
 from .rules import Rule
+from .scores import right_vectors
 
-__all__ = ["select_columns"]
+__all__ = ["select_columns", "whole_history"]
 
 
 def select_columns(
     source: Any,
     k: int,
     *,
-    method: str | Rule = "qdeim",
+    method: str | Rule | None = None,
+    goal: str | None = None,
     rank: int | None = None,
     cost: Any = None,
     rng: RandomState = None,
@@ -45,9 +50,10 @@ def select_columns(
         The matrix; all of it is read. A sparse one stays sparse. For rows, give its transpose.
     k : int
         How many columns, from 0 to m. It may exceed the rank of the matrix.
-    method : str or Rule, default "qdeim"
-        On word counts, answers of language models and noisy matrices of low rank, ``"qdeim"`` leaves the least
-        unexplained, or up to 5 % more than that; ``"pivoted"`` needs no singular vectors and leaves up to 8 % more.
+    method : str or Rule, optional
+        ``"qdeim"`` if left out: on word counts, answers of language models and noisy matrices of low rank it leaves the
+        least unexplained, or up to 5 % more than that; ``"pivoted"`` needs no singular vectors and leaves up to 8 %
+        more.
 
         ===================  =======================================================================================
         ``"leverage"``       drawn with chances proportional to the leverage scores :math:`\|v_j\|^2` [1]_
@@ -59,13 +65,17 @@ def select_columns(
         ``"norm"``           drawn with chances proportional to the squared norms
         ``"uniform"``        drawn with equal chances
         ===================  =======================================================================================
+    goal : {"mean"}, optional
+        ``"mean"``, in place of a method: columns from which the mean of a new row is predicted best, by
+        :meth:`~curplus.Factorization.row_means`. Each time the column that cuts the posterior variance of the mean most
+        is taken. Left-out rows decide between all columns chosen so, half of them random, and all of them random.
     rank : int, optional
         How many leading singular vectors leverage, DEIM and ``"explaining"`` look at; ``k`` if left out.
     cost : array of shape (m,), optional
-        What each column costs. Squared scores are divided by it, so that columns that cost less and say nearly as much
-        are preferred; ``"uniform"`` takes no notice.
+        What each column costs. Squared scores are divided by it, so that columns that cost less and explain nearly as
+        much are preferred; ``"uniform"``, and columns that are random, take no notice.
     rng : None, int or numpy.random.Generator
-        Used by the methods that draw.
+        Used by the methods that draw, and by ``goal``.
 
     Returns
     -------
@@ -76,7 +86,8 @@ def select_columns(
     Raises
     ------
     InvalidArgumentError
-        If ``k`` or ``rank`` is out of range, the method is unknown or a value is not finite.
+        If ``k`` or ``rank`` is out of range, the method or the goal is unknown, both are given, or a value is not
+        finite.
 
     References
     ----------
@@ -96,22 +107,43 @@ def select_columns(
     >>> [int(j) for j in curplus.select_columns(M, 2, method="deim")]
     [7, 31]
     """
-    matrix = _whole(source)
+    matrix = whole_history(source)
     n, m = matrix.shape
     k = check_count(k, name="k", at_most=m, of="columns")
     if rank is not None:
         rank = check_count(rank, name="rank", at_least=1, at_most=min(n, m), of="singular vectors")
-    rule = RULES.resolve(method)
+    _check_goal(goal, method, rank)
+    rule = RULES.resolve(method or "qdeim")
     generator = random_generator(rng)
     if k == 0:
         return NO_INDEX
-    if cost is None:
+    prices = None if cost is None else np.array(Costs(column=cost).of((n, m)).columns, dtype=np.float64)
+    if goal is not None:
+        return columns_for_mean(history_of(matrix), k, generator, prices)
+    if prices is None:
         return rule.select(matrix, k, min(rank or k, n, m), generator)
-    prices = np.array(Costs(column=cost).of((n, m)).columns, dtype=np.float64)
     return rule.select(matrix, k, min(rank or k, n, m), generator, cost=prices)
 
 
-def _whole(source: Any) -> Any:
+def _check_goal(goal: Any, method: Any, rank: Any) -> None:
+    """A goal is known, and stands alone."""
+    if goal is not None and goal != "mean":
+        raise InvalidArgumentError(f'goal={goal!r} is unknown. Give goal="mean", or a method.')
+    if goal is not None and (method is not None or rank is not None):
+        name, value = ("method", method) if method is not None else ("rank", rank)
+        raise InvalidArgumentError(
+            f"goal={goal!r} and {name}={value!r} were given, but a goal has a rule of its own. Give one of them."
+        )
+
+
+def history_of(matrix: Any) -> History:
+    """The rows of a known matrix; of a sparse one, in its leading directions."""
+    rank = min(matrix.shape)
+    rank = min(rank, 2 * DIRECTIONS) if scipy.sparse.issparse(matrix) else rank
+    return History.of_matrix(matrix, right_vectors(matrix, rank)[0])
+
+
+def whole_history(source: Any) -> Any:
     """All of a matrix as a float64 NumPy array or CSC matrix, scaled so that squares neither overflow nor vanish."""
     if scipy.sparse.issparse(source):
         check_two_dimensional(source.shape)

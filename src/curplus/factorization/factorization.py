@@ -352,7 +352,7 @@ class Factorization(Operator, Completing):
             "method": method_record(self.provenance.method),
             "fingerprint": self.provenance.fingerprint,
             "report": self.report.facts,
-            "model": None if model is None else {"noise": model.noise},
+            "model": None if model is None else {"noise": model.noise, "error": model.error},
             "n_refits": 0 if refits is None else len(refits.fits),
         }
         return arrays, fields

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -57,43 +58,108 @@ class FittedModel:
     Examples
     --------
     >>> import numpy as np, curplus
-    >>> M = np.outer([1.0, 2.0, 3.0], [1.0, 0.0, 5.0])
+    >>> M = np.outer([1.0, 2.0, 3.0], [1.0, 4.0, 5.0])
     >>> seen = curplus.Observation(shape=(3, 3), row_index=[0, 1, 2], rows=M)
     >>> curplus.approximate(seen).provenance.model.mean_row.round(12).tolist()
-    [2.0, 0.0, 10.0]
+    [2.0, 8.0, 10.0]
     """
 
     ARRAYS: ClassVar[tuple[str, ...]] = ("mean_row", "mean_column")
 
     mean_row: Vector  # (m,), what is known of a row of which no value is known
     mean_column: Vector  # (n,), what is known of a column of which no value is known
-    noise: float  # standard deviation of a single value around the approximation
+    noise: float  # what new rows deviate by from the directions of the fitted ones, as a standard deviation
+    error: float  # what the fitted rows deviate by from the approximation; 0 if all their values are known
 
     def __post_init__(self) -> None:
         for name in self.ARRAYS:
             object.__setattr__(self, name, read_only(getattr(self, name)))
 
     @classmethod
-    def of(cls, approximation: Factorization, noise: float) -> FittedModel:
+    def of(cls, approximation: Factorization, noise: float, error: float | None = None) -> FittedModel:
         """The means that an approximation itself shows, with noise around it; in O((n + m) r) time."""
-        return cls(_mean_row(approximation), _mean_row(approximation.T), noise)
+        return cls(_mean_row(approximation), _mean_row(approximation.T), noise, noise if error is None else error)
 
     @property
     def T(self) -> FittedModel:
         """The model of the transposed matrix."""
-        return FittedModel(self.mean_column, self.mean_row, self.noise)
+        return FittedModel(self.mean_column, self.mean_row, self.noise, self.error)
 
     def scale(self, unit: float) -> FittedModel:
         """The model of the matrix in units that are ``unit`` times smaller."""
-        return FittedModel(self.mean_row * unit, self.mean_column * unit, self.noise * abs(unit))
+        size = abs(unit)
+        return FittedModel(self.mean_row * unit, self.mean_column * unit, self.noise * size, self.error * size)
 
     def with_more_noise(self, left_over: float) -> FittedModel:
         """The model around an approximation that leaves more unexplained: ``left_over``, the mean square's root."""
-        return replace(self, noise=math.hypot(self.noise, left_over))
+        return replace(self, noise=math.hypot(self.noise, left_over), error=math.hypot(self.error, left_over))
 
 
 class Completing:
     """What an approximation can do for rows and columns that come later."""
+
+    def row_means(self: Any, known: Any, *, probabilities: Any = None, level: float = 0.95) -> Any:
+        r"""Means of rows that were not in the matrix, from those of their values that are known, with intervals.
+
+        .. math:: \hat\theta = \frac1m \Big(\sum_{j \in J} x_j + (m - |J|) \, \hat t(x_J) \Big)
+
+        Parameters
+        ----------
+        known : array, masked array, or DataFrame of pandas or Polars, of shape (p, m)
+            NaN where a value is not known, as for :meth:`complete_rows`.
+        probabilities : array of shape (m,), optional
+            The chance of each column to be among the known ones, if these were drawn: see
+            :func:`curplus.acquisition.draw_columns`. Intervals then hold for each row by itself, whatever it is like.
+        level : float, default 0.95
+            Confidence of each interval, and of the joint intervals taken together.
+
+        Returns
+        -------
+        MeanEstimates
+            ``estimate``, ``low`` and ``high``; ``difference(a, b)``; ``reason`` says why intervals are refused, if they
+            are.
+
+        Notes
+        -----
+        Without ``probabilities``, the mean :math:`t` of the other columns is predicted from the known ones by what the
+        fitted rows show: a blend of a ridge regression and of the sample mean, corrected by how much easier the known
+        columns are. The ridge and the weights are those that predict each fitted row best when it is left out. One of
+        the ridges is that of :meth:`complete_rows`. Intervals come from the errors at left-out rows, so they hold on
+        average over rows like the fitted ones; a row unlike all of these may lie outside.
+
+        With ``probabilities`` :math:`\pi`, every column is predicted by :meth:`complete_rows`, and the errors at the
+        known ones, each predicted from the others, correct the sum (augmented inverse probability weighting) [1]_:
+
+        .. math:: \hat\theta = \frac1m \Big( \sum_{j \notin J} P_j
+                  + \sum_{j \in J} \big( P_j + (x_j - P_j) / \pi_j \big) \Big)
+
+        The variance is that of a draw without replacement with these chances [2]_. Rows with the same known columns
+        have errors in common, which cancel in their differences.
+
+        References
+        ----------
+        .. [1] Robins, Rotnitzky, Zhao: Estimation of regression coefficients when some regressors are not always
+           observed, 1994.
+        .. [2] Hajek: Asymptotic theory of rejective sampling with varying probabilities from a finite population, 1964.
+
+        Examples
+        --------
+        >>> import numpy as np, curplus
+        >>> rng = np.random.default_rng(0)
+        >>> directions = rng.standard_normal((3, 200)) + 1
+        >>> rows = rng.standard_normal((150, 3)) @ directions + rng.standard_normal((150, 200))
+        >>> history, new = rows[:140], rows[140:]
+        >>> approx = curplus.approximate(curplus.Observation(shape=(140, 200), row_index=range(140), rows=history))
+        >>> chosen = curplus.select_columns(history, 20, goal="mean")
+        >>> known = np.full(new.shape, np.nan)
+        >>> known[:, chosen] = new[:, chosen]
+        >>> means = approx.row_means(known)
+        >>> bool(np.all((means.low < new.mean(axis=1)) & (new.mean(axis=1) < means.high)))
+        True
+        """
+        # evaluation comes later in the story, so that it is found when it is asked for
+        evaluation = import_module("curplus.evaluation.new_row_means")
+        return evaluation.new_row_means(self, known, probabilities=probabilities, level=level)
 
     def complete_rows(self: Any, rows: Any, *, min_value: float | None = None, max_value: float | None = None) -> Any:
         r"""Rows that were not in the matrix, with predictions for those of their values that are not known.
@@ -160,6 +226,17 @@ def _filled(
     approximation: Factorization, values: Matrix, names: Names | None, limits: tuple[Any, Any], words: tuple[str, str]
 ) -> Matrix:
     """The rows with predictions in place of NaN."""
+    order = checked_order(approximation, values, names, words)
+    xp = array_namespace(values)
+    is_known = ~xp.isnan(values)
+    predicted = within(_predicted(approximation, values if order is None else values[:, order]), *limits, like=values)
+    return xp.where(is_known, values, predicted if order is None else predicted[:, np.argsort(order)])
+
+
+def checked_order(
+    approximation: Factorization, values: Matrix, names: Names | None, words: tuple[str, str]
+) -> IndexVector | None:
+    """Where each column of the matrix stands in new rows, which have a value or NaN for each; None if in order."""
     (name, axis), m = words, approximation.shape[1]
     if values.shape[1] != m:
         raise InvalidArgumentError(
@@ -167,11 +244,7 @@ def _filled(
             f"of its {axis}, NaN where it is not known."
         )
     check_not_infinite(values, name=name)
-    order = column_order(names, approximation.column_names, name=name, axis=axis)
-    xp = array_namespace(values)
-    is_known = ~xp.isnan(values)
-    predicted = within(_predicted(approximation, values if order is None else values[:, order]), *limits, like=values)
-    return xp.where(is_known, values, predicted if order is None else predicted[:, np.argsort(order)])
+    return column_order(names, approximation.column_names, name=name, axis=axis)
 
 
 def _predicted(approximation: Factorization, rows: Matrix) -> Matrix:
@@ -195,6 +268,7 @@ class RowPrior(NamedTuple):
     mean: Vector  # (m,)
     directions: Matrix  # (m, r), each as long as rows deviate along it, in some unit
     noise: float  # standard deviation, in the same unit
+    unit: float  # that unit
 
 
 def row_prior(approximation: Factorization) -> RowPrior:
@@ -208,10 +282,10 @@ def row_prior(approximation: Factorization) -> RowPrior:
     s, Qt = (x[s > max(n, m) * rounding] for x in (s, Qt))
     directions = right @ to_device(Qt.T * (s / math.sqrt(n)), right)
     least = Z.shape[1] * rounding / math.sqrt(n * m) or 1.0
-    noise = (_residual_at_samples(approximation) if model is None else model.noise) / unit
+    noise = (residual_at_samples(approximation) if model is None else model.noise) / unit
     mean = _mean_row(approximation) if model is None else model.mean_row
     mean = to_device(mean, right) if is_numpy_array(mean) else mean
-    return RowPrior(mean, directions, max(noise, least))
+    return RowPrior(mean, directions, max(noise, least), unit)
 
 
 def _mean_row(approximation: Factorization) -> Vector:
@@ -239,7 +313,7 @@ def _centred_directions(left: Matrix, Z: FloatArray) -> tuple[float, FloatArray,
     return float(np.linalg.norm(Z, 2)), s, Qt
 
 
-def _residual_at_samples(approximation: Factorization) -> float:
+def residual_at_samples(approximation: Factorization) -> float:
     """Root mean square of the residual on the sampled rows and columns; 0 where the approximation keeps none."""
     norm, count = 0.0, 0
     for side in (approximation, approximation.T):

@@ -52,7 +52,7 @@ def complete_matrix(matrix: Matrix, rank: int | None) -> tuple[Factorization, Fi
     answer = whole.truncate(rank) if rank is not None and rank < whole.rank else whole
     s = np.linalg.svdvals(to_numpy(whole.core.Z))
     left_over = float(np.linalg.norm(s[answer.rank :])) / math.sqrt(math.prod(matrix.shape))
-    return answer, FittedModel.of(whole, noise).with_more_noise(left_over)
+    return answer, FittedModel.of(whole, noise, error=0.0).with_more_noise(left_over)
 
 
 def _factorized(matrix: Matrix) -> Factorization:

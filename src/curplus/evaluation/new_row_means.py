@@ -1,0 +1,199 @@
+"""Means of rows that were not in the matrix, from a few of their values; see ``Factorization.row_means``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import scipy.special
+from numpy.typing import NDArray
+
+from .._arrays import array_namespace, largest, largest_known, power_of_two, take, to_numpy
+from .._typing import FloatArray, IndexVector
+from .._validation import check_level
+from ..exceptions import InvalidArgumentError
+from ..factorization import Factorization
+from ..factorization.new_rows import RowPrior, checked_order, row_prior
+from ..factorization.tables import numbers
+from .differences import Means
+from .history import History
+from .mean_columns import choice_errors
+from .mean_estimates import MeanEstimates
+
+__all__ = ["new_row_means"]
+
+FEWEST_ROWS = 10  # whose errors make an interval
+FEWEST_DRAWS = 10
+MOST_SIZES = 6  # numbers of known columns for which columns are chosen; the error with others lies between
+EXACT_COUNT = 1e-6  # by which chances may add up to something else than the number of known values
+
+
+def new_row_means(
+    approximation: Factorization, known: Any, *, probabilities: Any = None, level: float = 0.95
+) -> MeanEstimates:
+    """Means of new rows, with intervals; the work of ``Factorization.row_means``."""
+    level = check_level(level)
+    rows, names, column_names = numbers(known, name="known")
+    order = checked_order(approximation, rows, column_names, ("rows", "columns"))
+    values = to_numpy(rows).astype(np.float64)
+    values = values if order is None else values[:, order]
+    unit = power_of_two(max(largest_known(values), largest(approximation.core.Z)), values)
+    is_known = ~np.isnan(values)
+    filled = np.where(is_known, values / unit, 0.0)
+    if probabilities is None:
+        means, reason = _like_the_fitted(History.of(approximation, unit), filled, is_known)
+    else:
+        chances = _checked_chances(probabilities, is_known)
+        means, reason = _alone(row_prior(approximation), filled, is_known, chances, unit)
+    return _estimates(means.times(unit), is_known, level, reason, names)
+
+
+def _estimates(means: Means, is_known: NDArray[np.bool_], level: float, reason: str, names: Any) -> MeanEstimates:
+    """The means with their intervals."""
+    is_exact, m = is_known.all(axis=1), is_known.shape[1]
+    error = np.where(is_exact, 0.0, math.nan if reason else means.error)
+    reason = "" if is_exact.all() else reason
+    means = means._replace(error=error, freedom=np.where(is_exact, math.inf, means.freedom))
+    each = level ** (1 / max(int(np.count_nonzero(~is_exact)), 1))
+    (low, high), (joint_low, joint_high) = (_interval(means, one) for one in (level, each))
+    return MeanEstimates(
+        estimate=means.mean,
+        low=low,
+        high=high,
+        joint_low=joint_low,
+        joint_high=joint_high,
+        total=float(np.sum(means.mean)) * m,
+        total_interval=None,
+        n_entries=np.where(is_exact, 0, np.count_nonzero(is_known, axis=1)),
+        is_exact=is_exact,
+        compared=(means,),
+        axis=1,
+        level=level,
+        reason=reason,
+        names=names,
+    )
+
+
+def _interval(means: Means, level: float) -> tuple[FloatArray, FloatArray]:
+    """Both ends of Student's t intervals."""
+    reach = means.error * scipy.special.stdtrit(means.freedom, (1 + level) / 2)
+    return means.mean - reach, means.mean + reach
+
+
+def _patterns(is_known: NDArray[np.bool_]) -> Iterator[tuple[IndexVector, IndexVector]]:
+    """The known columns of some rows, and which rows they are: those with the same ones together."""
+    _, pattern = np.unique(np.packbits(is_known, axis=1), axis=0, return_inverse=True)
+    order = np.argsort(pattern.reshape(-1), kind="stable")
+    for rows in np.split(order, np.cumsum(np.bincount(pattern.reshape(-1)))[:-1]):
+        if len(rows):
+            yield np.flatnonzero(is_known[rows[0]]), rows
+
+
+# Rows like the fitted ones
+
+
+def _like_the_fitted(history: History, values: FloatArray, is_known: NDArray[np.bool_]) -> tuple[Means, str]:
+    """Means whose errors are those of left-out fitted rows, and why they cannot be judged.
+
+    Columns may have been chosen by these very rows, and then the errors there are too small. So no error is taken to be
+    smaller than that of columns chosen for the purpose, at rows that had no part in the choice.
+    """
+    (p, m), n = values.shape, history.shape[0]
+    mean, error = np.sum(values, axis=1) / m, np.zeros(p)
+    least = _least_errors(history, np.count_nonzero(is_known, axis=1))
+    for columns, rows in _patterns(is_known):
+        k = len(columns)
+        if k < m:
+            fit = history.regression(columns)
+            mean[rows] += (1 - k / m) * fit.predict(values[np.ix_(rows, columns)])
+            error[rows] = (1 - k / m) * math.hypot(max(fit.error, least(k)), history.error / math.sqrt(m - k))
+    few = f"the fitted rows are {n}, and it takes {FEWEST_ROWS} to see how well they are predicted"
+    return Means(mean, error, np.full(p, max(n - 1.0, 1.0))), few if n < FEWEST_ROWS else ""
+
+
+def _least_errors(history: History, counts: IndexVector) -> Callable[[int], float]:
+    """The error with k columns that were chosen for the purpose, at rows that had no part in it; between a few k."""
+    sizes = np.unique(counts[(counts > 0) & (counts < history.shape[1])])
+    sizes = sizes[np.linspace(0, len(sizes) - 1, min(len(sizes), MOST_SIZES)).astype(np.int64)]
+    least = [min(choice_errors(history, int(k), np.random.default_rng(0)).values()) for k in sizes]
+    return lambda k: float(np.interp(k, sizes, least)) if len(least) else 0.0
+
+
+# Rows of any kind, by columns that were drawn
+
+
+def _checked_chances(probabilities: Any, is_known: NDArray[np.bool_]) -> FloatArray:
+    """The chance of each column to be known, as an array (m,)."""
+    chances, m = np.asarray(to_numpy(probabilities), dtype=np.float64), is_known.shape[1]
+    if chances.shape != (m,):
+        raise InvalidArgumentError(
+            f"probabilities has shape {chances.shape} but the matrix has {m} columns. Give the chance of each column "
+            "to be drawn, as draw_columns returns them."
+        )
+    if not np.all((chances >= 0) & (chances <= 1)) or np.any(is_known & (chances == 0)):
+        raise InvalidArgumentError(
+            "probabilities must lie between 0 and 1, and above 0 for columns that are known. They are the chances of "
+            "each column to be among those that were drawn, and add up to their number."
+        )
+    counts, expected = np.count_nonzero(is_known, axis=1), float(np.sum(chances))
+    if len(wrong := np.flatnonzero(np.abs(counts - expected) > EXACT_COUNT * max(expected, 1))):
+        raise InvalidArgumentError(
+            f"row {wrong[0]} has {counts[wrong[0]]} known values but probabilities add up to {expected:.6g}: its known "
+            "values are not those that were drawn. Give all the drawn values and no others, or leave probabilities out."
+        )
+    return chances
+
+
+def _alone(
+    prior: RowPrior, values: FloatArray, is_known: NDArray[np.bool_], chances: FloatArray, unit: float
+) -> tuple[Means, str]:
+    """Means by what is predicted of each column, corrected by the errors at drawn ones, and why they cannot be."""
+    p, m = values.shape
+    mean, error, freedom = np.empty(p), np.zeros(p), np.full(p, math.inf)
+    shared, few = None, m
+    for columns, rows in _patterns(is_known):
+        x, chance = values[np.ix_(rows, columns)], chances[columns]
+        rest, errors = _predicted(prior, x, columns, unit)
+        mean[rows] = (np.sum(x, axis=1) + rest + errors @ (1 / chance - 1)) / m
+        parts = _shared_errors(errors / chance, 1 - chance) / m
+        shared = parts if len(rows) == p else None
+        error[rows] = np.sqrt(np.sum(parts**2, axis=1))
+        n_drawn = int(np.count_nonzero(chance < 1))
+        few, freedom[rows] = min(few, n_drawn), max(n_drawn - 1, 1)
+    reason = f"of {few} columns that chance has drawn nothing can be said, and it takes {FEWEST_DRAWS}"
+    return Means(mean, error, freedom, shared), reason if few < FEWEST_DRAWS else ""
+
+
+def _shared_errors(weighted: FloatArray, doubt: FloatArray) -> FloatArray:
+    r"""What each drawn column adds to the error of the sum over a row, for errors :math:`z_j = e_j / \pi_j` (p, k).
+
+    Their squares add up to Hajek's variance :math:`\frac{k}{k - 1} \sum_j (1 - \pi_j) (z_j - \bar z)^2`, with the mean
+    weighted by :math:`1 - \pi_j`; columns that were certain do not count.
+    """
+    count = int(np.count_nonzero(doubt))
+    centre = weighted @ doubt / max(float(np.sum(doubt)), np.finfo(float).tiny)
+    return np.asarray(np.sqrt(doubt * (count / max(count - 1, 1))) * (weighted - centre[:, None]))
+
+
+def _predicted(prior: RowPrior, x: FloatArray, columns: IndexVector, unit: float) -> tuple[FloatArray, FloatArray]:
+    r"""Sums over the other columns (p,) as rows are completed, and errors of the known ones, each from the others.
+
+    With the directions :math:`F_J = U S V^\top` there, what is left of x is :math:`M (x - c)` with
+    :math:`M = \sigma^2 (F_J F_J^\top + \sigma^2 I)^{-1}`, and leaving one out divides by the diagonal of M.
+    """
+    xp = array_namespace(prior.directions)
+    F, mean = to_numpy(take(prior.directions, columns, axis=0)), to_numpy(take(prior.mean, columns, axis=0)) / unit
+    others = to_numpy(xp.sum(prior.directions, axis=0)) - np.sum(F, axis=0)
+    means = float(xp.sum(prior.mean)) / unit - float(np.sum(mean))
+    y = x - mean
+    U, s, Vt = np.linalg.svd(F, full_matrices=False)
+    kept = prior.noise**2 / (s**2 + prior.noise**2)
+    scores = y @ U
+    outside = y - scores @ U.T if U.shape[1] < len(columns) else np.zeros_like(y)
+    left = outside + (scores * kept) @ U.T
+    own = np.maximum(1 - np.sum(U**2, axis=1), 0) if U.shape[1] < len(columns) else 0.0
+    own = own + U**2 @ kept
+    errors = np.divide(left, own, out=np.zeros_like(left), where=own > 0)
+    return means + (scores * (s / (s**2 + prior.noise**2))) @ (Vt @ others), errors
