@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from tests.strategies import gaussian, in_field
+
 settings.register_profile("curplus", deadline=None, max_examples=100)
 settings.register_profile("curplus-ci", deadline=None, max_examples=100, derandomize=True, print_blob=True)
 settings.register_profile("curplus-stress", deadline=None, max_examples=500, print_blob=True)
@@ -64,24 +66,30 @@ def rng():
 
 
 @pytest.fixture
-def low_rank(rng):
+def field():
+    """Whether the matrices below are real or complex; a module whose sentences hold for both has one with two."""
+    return "real"
+
+
+@pytest.fixture
+def low_rank(rng, field):
     """Factory of incoherent matrices of exact rank: products of Gaussian factors."""
 
     def make(shape=(30, 20), rank=3, dtype=np.float64):
         n, m = shape
-        return (rng.standard_normal((n, rank)) @ rng.standard_normal((rank, m))).astype(dtype)
+        return (gaussian(rng, (n, rank), field) @ gaussian(rng, (rank, m), field)).astype(in_field(dtype, field))
 
     return make
 
 
 @pytest.fixture
-def full_rank(rng):
+def full_rank(rng, field):
     """Factory of matrices of full rank: a low-rank signal under Gaussian noise."""
 
     def make(shape=(30, 20), rank=3, noise=0.1, dtype=np.float64):
         n, m = shape
-        signal = rng.standard_normal((n, rank)) @ rng.standard_normal((rank, m))
-        return (signal + noise * rng.standard_normal(shape)).astype(dtype)
+        signal = gaussian(rng, (n, rank), field) @ gaussian(rng, (rank, m), field)
+        return (signal + noise * gaussian(rng, shape, field)).astype(in_field(dtype, field))
 
     return make
 

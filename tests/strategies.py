@@ -5,8 +5,26 @@ from hypothesis import strategies as st
 
 from curplus import Observation, SamplePlan
 
+FIELDS = ("real", "complex")
 seeds = st.integers(0, 2**32 - 1)
+fields = st.sampled_from(FIELDS)
 float_dtypes = st.sampled_from([np.float32, np.float64])
+
+
+def gaussian(rng, shape, field="real"):
+    """Independent Gaussian numbers, real or complex."""
+    x = rng.standard_normal(shape)
+    return x if field == "real" else x + 1j * rng.standard_normal(shape)
+
+
+def adjoint(x):
+    """The conjugate transpose."""
+    return x.conj().T
+
+
+def in_field(dtype, field):
+    """The type of real or complex numbers with as many digits as ``dtype``."""
+    return dtype if field == "real" else np.result_type(dtype, np.complex64)
 
 
 def shapes(min_side=1, max_side=12):

@@ -8,25 +8,32 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator, eigsh, gmres, 
 import curplus
 from curplus.exceptions import InvalidArgumentError
 from curplus.factorization import Basis, Core, Factorization
+from tests.strategies import FIELDS, adjoint, gaussian
 from tests.test_factorization import check_acts_like
 
 
-def general(rng, n=30, m=20, rank=4, kind=np.float64, **names):
+def general(rng, n=30, m=20, rank=4, dtype=np.float64, **names):
     """An approximation of random factors."""
-    left, right = (np.linalg.qr(rng.standard_normal((size, rank))).Q.astype(kind) for size in (n, m))
-    Z = rng.standard_normal((rank, rank)).astype(kind)
+    field = FIELDS[np.issubdtype(dtype, np.complexfloating)]
+    left, right = (np.linalg.qr(gaussian(rng, (size, rank), field)).Q.astype(dtype) for size in (n, m))
+    Z = gaussian(rng, (rank, rank), field).astype(dtype)
     return Factorization(Basis(left), Core(Z, "made up"), Basis(right), **names)
 
 
-def symmetric(rng, values, n=30):
-    """An approximation with given eigenvalues."""
-    basis = Basis(np.linalg.qr(rng.standard_normal((n, len(values)))).Q)
-    return Factorization(basis, Core(np.diag(np.asarray(values, dtype=float)), "made up"), basis)
+def symmetric(rng, values, n=30, dtype=np.float64):
+    """An approximation with given eigenvalues, Hermitian if it is complex."""
+    field = FIELDS[np.issubdtype(dtype, np.complexfloating)]
+    basis = Basis(np.linalg.qr(gaussian(rng, (n, len(values)), field)).Q)
+    return Factorization(basis, Core(np.diag(np.asarray(values, dtype=dtype)), "made up"), basis)
 
 
+both_kinds = pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+
+
+@both_kinds
 @pytest.mark.parametrize(("n", "m", "ranks"), [(30, 20, (4, 3)), (6, 9, (4, 5)), (5, 5, (0, 3)), (4, 7, (0, 0))])
-def test_sums_and_multiples_are_those_of_the_matrices(rng, n, m, ranks):
-    a, b = (general(rng, n, m, rank) for rank in ranks)
+def test_sums_and_multiples_are_those_of_the_matrices(rng, n, m, ranks, dtype):
+    a, b = (general(rng, n, m, rank, dtype) for rank in ranks)
     A, B = a.to_array(), b.to_array()
     for ours, theirs in (
         (a + b, A + B),
@@ -38,7 +45,11 @@ def test_sums_and_multiples_are_those_of_the_matrices(rng, n, m, ranks):
         (0 * a, 0 * A),
         (a / 4, A / 4),
         (2 * a - b + a, 3 * A - B),
-        (a.H, A.T),
+        (a.H, adjoint(A)),
+        (a.T, A.T),
+        (a.conj(), A.conj()),
+        ((1 - 2j) * a, (1 - 2j) * A),
+        (a / 2j + b, A / 2j + B),
     ):
         check_acts_like(ours, theirs)
     assert (a + b).rank <= min(n, m, sum(ranks))
@@ -78,22 +89,32 @@ def test_the_norm_of_a_difference_is_right_where_two_approximations_nearly_cance
     assert found == pytest.approx(size * a.norm(), abs=2e-14 * a.norm())
 
 
-def test_sums_of_symmetric_approximations_are_symmetric_to_the_last_bit(rng):
-    a, b = symmetric(rng, [3.0, 2.0, 1e-3]), symmetric(rng, [5.0, -1.0])
+@both_kinds
+def test_sums_of_symmetric_approximations_are_symmetric_to_the_last_bit(rng, dtype):
+    a, b = symmetric(rng, [3.0, 2.0, 1e-3], dtype=dtype), symmetric(rng, [5.0, -1.0], dtype=dtype)
     i, j = rng.integers(30, size=(2, 200))
     for answer in (a + b, a - b, 2 * a, -b, a + b - b, (a + b).truncate(2), a.H):
         assert answer.is_symmetric
-        np.testing.assert_array_equal(answer.entries(i, j), answer.entries(j, i))
-        np.testing.assert_array_equal(answer.to_array(), answer.to_array().T)
+        np.testing.assert_array_equal(answer.entries(i, j), answer.entries(j, i).conj())
+        np.testing.assert_array_equal(answer.to_array(), adjoint(answer.to_array()))
     np.testing.assert_allclose((a + b).to_array(), a.to_array() + b.to_array(), atol=1e-14)
     assert not (a + general(rng, 30, 30)).is_symmetric
 
 
-def test_sums_of_psd_approximations_are_psd(rng):
+@both_kinds
+def test_sums_of_psd_approximations_are_psd(rng, dtype):
     for _ in range(20):
-        a = symmetric(rng, np.logspace(0, -18, 12))
-        b = symmetric(rng, np.logspace(-3, -20, 25))
-        assert np.diagonal((a + b + a).core.Z).min() > 0
+        a = symmetric(rng, np.logspace(0, -18, 12), dtype=dtype)
+        b = symmetric(rng, np.logspace(-3, -20, 25), dtype=dtype)
+        assert np.diagonal((a + b + a).core.Z).real.min() > 0
+
+
+def test_the_transpose_of_a_hermitian_approximation_is_refused(rng):
+    a = symmetric(rng, [3.0, 2.0], dtype=np.complex128)
+    with pytest.raises(InvalidArgumentError, match=r"transpose of a complex Hermitian matrix .* Use \.H"):
+        _ = a.T
+    np.testing.assert_array_equal(a.conj().to_array(), a.to_array().conj())
+    assert not (1j * a).is_symmetric
 
 
 def test_names_come_with_sums_and_must_agree(rng):
@@ -123,7 +144,7 @@ def test_what_cannot_be_added_or_multiplied_is_refused(rng):
 
 
 def test_sums_stay_in_their_library_and_type(rng):
-    a, b = general(rng, kind=np.float32), general(rng, kind=np.float32)
+    a, b = general(rng, dtype=np.float32), general(rng, dtype=np.float32)
     strict = [
         Factorization(
             *(part._replace(vectors=array_api_strict.asarray(part.vectors)) for part in (x.left,)),
@@ -139,13 +160,14 @@ def test_sums_stay_in_their_library_and_type(rng):
         np.testing.assert_allclose(np.asarray(ours.to_array()), theirs.to_array(), atol=1e-5)
 
 
-def test_scipy_solves_with_it_and_finds_its_eigenvalues(rng):
-    a = symmetric(rng, [5.0, -3.0, 1.0], n=40)
+@both_kinds
+def test_scipy_solves_with_it_and_finds_its_eigenvalues(rng, dtype):
+    a = symmetric(rng, [5.0, -3.0, 1.0], n=40, dtype=dtype)
     values = eigsh(aslinearoperator(a), k=3, return_eigenvectors=False)
     np.testing.assert_allclose(np.sort(values), [-3, 1, 5], atol=1e-12)
-    b = general(rng, 40, 40)
+    b = general(rng, 40, 40, dtype=dtype)
     assert svds(aslinearoperator(b), k=2)[1].max() == pytest.approx(b.norm(2))
-    second_kind = LinearOperator(b.shape, matvec=lambda x: x + b @ x, dtype=float)
+    second_kind = LinearOperator(b.shape, matvec=lambda x: x + b @ x, dtype=dtype)
     right = rng.standard_normal(40)
     x, failed = gmres(second_kind, right, rtol=1e-12, restart=20)
     assert not failed

@@ -109,7 +109,7 @@ def test_the_recommended_one_captures_more_of_new_samples_than_either_of_its_two
     for seed in range(10):
         model = CUR(12, n_columns=40, n_rows=40, n_entries=0, form="free", random_state=seed).fit(train)
         rows = np.linalg.svd(train[model.row_index_])[2][:12]
-        alone = model.approximation_.svd().Vt
+        alone = model.approximation_.svd().Vh
         scores.append([model.score(new), *(np.sum((new @ V.T) ** 2) / np.sum(new**2) for V in (rows, alone))])
     together, by_rows, by_approximation = np.mean(scores, axis=0)
     assert together > by_rows
@@ -163,7 +163,7 @@ def test_another_strategy_is_acquire_and_approximate(digits):
     seen = curplus.acquire(digits, n_columns=20, n_rows=30, n_entries=400, strategy="pivoted", rng=3)
     approx = curplus.approximate(seen, 5)
     assert np.allclose(model.approximation_.to_array(), approx.to_array(), atol=1e-9)
-    assert np.allclose(np.abs(np.sum(model.components_ * approx.svd().Vt, axis=1)), 1)
+    assert np.allclose(np.abs(np.sum(model.components_ * approx.svd().Vh, axis=1)), 1)
 
 
 def test_picks_stand_in_their_order_of_merit():

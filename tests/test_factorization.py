@@ -8,6 +8,13 @@ from scipy.sparse.linalg import aslinearoperator, lsqr, svds
 
 import curplus
 from curplus.exceptions import InvalidArgumentError, RankTooLargeError, SpanError
+from tests.strategies import FIELDS, adjoint, fields, gaussian
+
+
+@pytest.fixture(params=FIELDS)
+def field(request):
+    """Every sentence here holds for real and for complex matrices."""
+    return request.param
 
 
 def check_acts_like(approx, dense, rtol=1e-12):
@@ -15,7 +22,8 @@ def check_acts_like(approx, dense, rtol=1e-12):
     n, m = dense.shape
     scale = rtol * max(np.abs(dense).max(initial=0), 1e-300)
     rng = np.random.default_rng(0)
-    x, y, X = rng.standard_normal(m), rng.standard_normal(n), rng.standard_normal((m, 3))
+    field = FIELDS[np.iscomplexobj(dense)]
+    x, y, X = gaussian(rng, m, field), gaussian(rng, n, field), gaussian(rng, (m, 3), field)
     i, j = rng.integers(n, size=20), rng.integers(m, size=20)
 
     def same(ours, theirs):
@@ -24,17 +32,17 @@ def check_acts_like(approx, dense, rtol=1e-12):
 
     assert approx.shape == (n, m)
     same(approx.to_array(), dense)
-    same(approx.T.to_array(), dense.T)
+    same(approx.H.to_array(), adjoint(dense))
     same(approx @ x, dense @ x)
     same(approx @ X, dense @ X)
     same(y @ approx, y @ dense)
-    same(X.T @ approx.T, X.T @ dense.T)
+    same(X.T @ approx.H, X.T @ adjoint(dense))
     same(approx.entries(i, j), dense[i, j])
     same(approx.rows(i), dense[i])
     same(approx.columns(j), dense[:, j])
-    same(aslinearoperator(approx).rmatvec(y), dense.T @ y)
-    U, s, Vt = approx.svd()
-    same(U * s @ Vt, dense)
+    same(aslinearoperator(approx).rmatvec(y), adjoint(dense) @ y)
+    U, s, Vh = approx.svd()
+    same(U * s @ Vh, dense)
     assert np.all(np.diff(s) <= 0)
 
 
@@ -58,17 +66,17 @@ def approx(full_rank):
 
 def test_acts_like_the_matrix_it_stands_for(approx):
     left, Z, right = approx.left.vectors, approx.core.Z, approx.right.vectors
-    check_is_factorization(approx, left @ Z @ right.T)
+    check_is_factorization(approx, left @ Z @ adjoint(right))
 
 
-@given(seed=st.integers(0, 10**6), n=st.integers(1, 15), m=st.integers(1, 15), data=st.data())
-def test_acts_like_the_matrix_at_any_size(seed, n, m, data):
+@given(field=fields, seed=st.integers(0, 10**6), n=st.integers(1, 15), m=st.integers(1, 15), data=st.data())
+def test_acts_like_the_matrix_at_any_size(field, seed, n, m, data):
     rng = np.random.default_rng(seed)
-    M = rng.standard_normal((n, m))
+    M = gaussian(rng, (n, m), field)
     d1, d2 = data.draw(st.integers(1, m)), data.draw(st.integers(1, n))
     seen = curplus.observe(M, n_columns=d1, n_rows=d2, n_entries=n * m, rng=seed)
     answer = curplus.cur_plus(seen, data.draw(st.integers(1, min(d1, d2))))
-    check_is_factorization(answer, answer.left.vectors @ answer.core.Z @ answer.right.vectors.T, rtol=1e-10)
+    check_is_factorization(answer, answer.left.vectors @ answer.core.Z @ adjoint(answer.right.vectors), rtol=1e-10)
 
 
 def test_scipy_takes_it_as_an_operator(approx):
@@ -95,10 +103,11 @@ def test_truncating_gives_the_closest_matrix_of_that_rank(approx):
 
 @pytest.mark.parametrize("condition", [1, 1e3, 1e6])
 @pytest.mark.parametrize("spare", [0, 10])
-def test_cur_form_equals_uzv_form_for_ill_conditioned_samples(rng, condition, spare):
+def test_cur_form_equals_uzv_form_for_ill_conditioned_samples(rng, field, condition, spare):
     n, m, r = 300, 200, 12
     s = np.logspace(0, -np.log10(condition), r)
-    M = (np.linalg.qr(rng.standard_normal((n, r))).Q * s) @ np.linalg.qr(rng.standard_normal((m, r))).Q.T
+    left, right = (np.linalg.qr(gaussian(rng, (size, r), field)).Q for size in (n, m))
+    M = (left * s) @ adjoint(right)
     for seed in range(10):
         seen = curplus.observe(M, n_columns=r + spare, n_rows=r + spare, n_entries=8 * r * r, rng=seed)
         answer = curplus.cur_plus(seen, r)
@@ -171,7 +180,7 @@ def test_representations_are_short_and_informative(low_rank):
 
 def test_names_say_which_columns_and_rows_were_picked(low_rank):
     pd = pytest.importorskip("pandas")
-    frame = pd.DataFrame(low_rank((9, 8), 2), index=list("abcdefghi"), columns=[f"gene{k}" for k in range(8)])
+    frame = pd.DataFrame(low_rank((9, 8), 2).real, index=list("abcdefghi"), columns=[f"gene{k}" for k in range(8)])
     seen = curplus.observe(frame, n_columns=3, n_rows=2, n_entries=30, rng=0)
     answer = curplus.cur_plus(seen, 2)
     assert list(answer.sampled_column_names) == list(frame.columns[answer.column_index])
@@ -195,7 +204,7 @@ def test_arrays_of_another_library_stay_there(full_rank):
         (theirs.columns([5]), dense[:, [5]]),
         (theirs.svd().s, ours.svd().s),
         (theirs.truncate(2).to_array(), ours.truncate(2).to_array()),
-        (theirs.cur().U, ours.left.coefficients @ ours.core.Z @ ours.right.coefficients.T),
+        (theirs.cur().U, ours.left.coefficients @ ours.core.Z @ adjoint(ours.right.coefficients)),
         (curplus.cur_unbiased(curplus.observe(strict, n_columns=5, n_rows=6, n_entries=90, rng=3)).to_array(),
          curplus.cur_unbiased(curplus.observe(M, n_columns=5, n_rows=6, n_entries=90, rng=3)).to_array()),
     ):  # fmt: skip

@@ -8,17 +8,19 @@ from scipy.sparse.linalg import aslinearoperator, cg, gmres
 import curplus
 from curplus.exceptions import InvalidArgumentError
 from curplus.factorization import Factorization
-from tests.test_algebra import general, symmetric
+from tests.strategies import FIELDS, adjoint, gaussian
+from tests.test_algebra import both_kinds, general, symmetric
 
-EXACT = np.longdouble
+EXACT, EXACT_COMPLEX = np.longdouble, np.clongdouble
 
 
 def backward_error(approx, shift, x, b):
     """Of a solution of the system with the very factors of the approximation, in more digits."""
-    dense = approx.left.vectors.astype(EXACT) @ approx.core.Z.astype(EXACT) @ approx.right.vectors.T.astype(EXACT)
-    dense += EXACT(shift) * np.eye(len(dense), dtype=EXACT)
-    residual = np.linalg.norm((dense @ x.astype(EXACT) - b).astype(float))
-    return residual / (np.linalg.norm(dense.astype(float), 2) * np.linalg.norm(x) + np.linalg.norm(b))
+    kind = EXACT_COMPLEX if np.iscomplexobj(x) else EXACT
+    left, Z, right = (part.astype(kind) for part in (approx.left.vectors, approx.core.Z, approx.right.vectors))
+    dense = left @ Z @ adjoint(right) + kind(shift) * np.eye(len(left), dtype=kind)
+    residual = np.linalg.norm((dense @ x.astype(kind) - b).astype(x.dtype))
+    return residual / (np.linalg.norm(dense.astype(x.dtype), 2) * np.linalg.norm(x) + np.linalg.norm(b))
 
 
 def kernel(n=300, width=0.3):
@@ -41,18 +43,22 @@ def test_the_backward_error_is_rounding_however_small_the_shift(rng, shift, form
         assert backward_error(approx, shift, approx.solve(b, shift=shift), b) < 1e-14
 
 
-@pytest.mark.parametrize("kind", ["psd", "indefinite", "unsymmetric"])
+@both_kinds
+@pytest.mark.parametrize("phase", [1.0, np.exp(0.7j)])
+@pytest.mark.parametrize("form", ["psd", "indefinite", "unsymmetric"])
 @pytest.mark.parametrize("condition", [1e2, 1e6])
-def test_solutions_are_those_of_the_dense_matrix_to_the_digits_that_its_condition_leaves(rng, kind, condition):
-    values = np.logspace(0, -8, 20) if kind != "indefinite" else np.linspace(-1, 1, 20)
-    approx = general(rng, 60, 60, 20) if kind == "unsymmetric" else symmetric(rng, values, n=60)
-    shift = approx.norm(2) / condition
+def test_solutions_are_those_of_the_dense_matrix_to_the_digits_that_its_condition_leaves(
+    rng, form, condition, phase, dtype
+):
+    values = np.logspace(0, -8, 20) if form != "indefinite" else np.linspace(-1, 1, 20)
+    approx = general(rng, 60, 60, 20, dtype) if form == "unsymmetric" else symmetric(rng, values, 60, dtype)
+    shift = approx.norm(2) / condition * phase
     dense = approx.to_array() + shift * np.eye(60)
-    for x in rng.standard_normal((3, 60)):
+    for x in gaussian(rng, (3, 60), FIELDS[np.iscomplexobj(dense)]):
         found = approx.solve(dense @ x, shift=shift)
         assert np.linalg.norm(found - x) < 1e-8 * np.linalg.norm(x)
         assert backward_error(approx, shift, found, dense @ x) < 1e-13
-        turned = approx.T.solve(dense.T @ x, shift=shift)
+        turned = approx.H.solve(adjoint(dense) @ x, shift=np.conj(shift))
         assert np.linalg.norm(turned - x) < 1e-8 * np.linalg.norm(x)
 
 
@@ -83,9 +89,10 @@ def test_several_right_hand_sides_are_solved_at_once_and_may_be_lists(rng):
     np.testing.assert_allclose((approx.to_array() + 0.5 * np.eye(30)) @ X, B, atol=1e-13)
 
 
+@both_kinds
 @pytest.mark.parametrize("shape", [(30, 20), (20, 30), (25, 25)])
-def test_without_a_shift_the_solution_is_that_of_least_squares_and_least_norm(rng, shape):
-    approx = general(rng, *shape, 4)
+def test_without_a_shift_the_solution_is_that_of_least_squares_and_least_norm(rng, shape, dtype):
+    approx = general(rng, *shape, 4, dtype)
     for b in (rng.standard_normal(shape[0]), rng.standard_normal((shape[0], 3))):
         expected = np.linalg.pinv(approx.to_array(), rcond=1e-10) @ b
         np.testing.assert_allclose(approx.solve(b), expected, atol=1e-10)
@@ -113,14 +120,20 @@ def test_scipy_takes_it_as_a_preconditioner(rng):
         assert np.linalg.norm(K @ x + shift * x - b) < 1e-9 * np.linalg.norm(b)
         counts.append(len(steps))
     assert counts[1] < counts[0] / 3
-    G = general(rng, 50, 50, 5)
-    inverse = aslinearoperator(G.as_preconditioner(shift=0.1))
-    dense = G.to_array() + 0.1 * np.eye(50)
+
+
+@both_kinds
+@pytest.mark.parametrize("shift", [0.1, 0.1 - 0.3j])
+def test_scipy_takes_the_inverse_of_a_general_approximation(rng, dtype, shift):
+    G, b = general(rng, 50, 50, 5, dtype), rng.standard_normal(50)
+    inverse = aslinearoperator(G.as_preconditioner(shift=shift))
+    dense = G.to_array() + shift * np.eye(50)
+    assert inverse.dtype == dense.dtype
     np.testing.assert_allclose(inverse.matmat(dense), np.eye(50), atol=1e-11)
-    np.testing.assert_allclose(inverse.rmatmat(dense.T), np.eye(50), atol=1e-11)
-    x, failed = gmres(dense, b[:50], M=inverse, rtol=1e-12)
+    np.testing.assert_allclose(inverse.rmatmat(adjoint(dense)), np.eye(50), atol=1e-11)
+    x, failed = gmres(dense, b, M=inverse, rtol=1e-12)
     assert not failed
-    np.testing.assert_allclose(dense @ x, b[:50], atol=1e-9)
+    np.testing.assert_allclose(dense @ x, b, atol=1e-9)
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])

@@ -8,9 +8,15 @@ from hypothesis import strategies as st
 
 import curplus
 from curplus.exceptions import InvalidArgumentError, RankTooLargeError, TooFewEntriesError
-from tests.strategies import observed
+from tests.strategies import FIELDS, adjoint, fields, gaussian, in_field, observed
 
 SOLVERS = pytest.mark.parametrize("solver", ["auto", *curplus.solvers.SOLVERS])
+
+
+@pytest.fixture(params=FIELDS)
+def field(request):
+    """Every sentence here holds for real and for complex matrices."""
+    return request.param
 
 
 def relative_error(approx, M):
@@ -29,12 +35,12 @@ def test_recovers_a_rank_r_matrix_exactly(low_rank, solver, shape, rank):
 
 
 @SOLVERS
-def test_recovers_a_rank_r_matrix_in_single_precision(low_rank, solver):
+def test_recovers_a_rank_r_matrix_in_single_precision(low_rank, solver, field):
     M = low_rank((300, 200), 10, dtype=np.float32)
     for seed in range(10):
         seen = curplus.observe(M, n_columns=20, n_rows=20, n_entries=200, rng=seed)
         approx = curplus.cur_plus(seen, 10, solver=solver)
-        assert approx.dtype == np.float32
+        assert approx.dtype == in_field(np.float32, field)
         assert relative_error(approx, M) < 1e-4
 
 
@@ -52,24 +58,24 @@ def test_cur_plus_is_the_best_core_for_the_entries(full_rank):
     seen = curplus.observe(M, n_columns=9, n_rows=8, n_entries=500, rng=0)
     approx = curplus.cur_plus(seen, 4)
     U = np.linalg.svd(M[:, seen.column_index])[0][:, :4]
-    V = np.linalg.svd(M[seen.row_index].T)[0][:, :4]
-    design = np.einsum("tp,tq->tpq", U[seen.i], V[seen.j]).reshape(500, -1)
+    V = np.linalg.svd(adjoint(M[seen.row_index]))[0][:, :4]
+    design = np.einsum("tp,tq->tpq", U[seen.i], V[seen.j].conj()).reshape(500, -1)
     Z = np.linalg.lstsq(design, seen.values)[0].reshape(4, 4)
-    assert np.allclose(approx.to_array(), U @ Z @ V.T, atol=1e-11)
+    assert np.allclose(approx.to_array(), U @ Z @ adjoint(V), atol=1e-11)
 
 
-@pytest.mark.parametrize("kind", [np.asarray, scipy.sparse.csr_array, scipy.sparse.coo_matrix])
+@pytest.mark.parametrize("convert", [np.asarray, scipy.sparse.csr_array, scipy.sparse.coo_matrix])
 @pytest.mark.parametrize("rank", [None, 4])
-def test_cur_full_equals_the_dense_formula(full_rank, kind, rank):
+def test_cur_full_equals_the_dense_formula(full_rank, convert, rank):
     M = full_rank((60, 40), rank=5, noise=0.5)
     seen = curplus.observe(M, n_columns=9, n_rows=8, n_entries=0, rng=0)
-    approx = curplus.cur_full(kind(M), seen, rank)
+    approx = curplus.cur_full(convert(M), seen, rank)
     C, R = M[:, seen.column_index], M[seen.row_index]
     if rank is None:
         expected = C @ np.linalg.pinv(C) @ M @ np.linalg.pinv(R) @ R
     else:
-        U, V = np.linalg.svd(C)[0][:, :4], np.linalg.svd(R.T)[0][:, :4]
-        expected = U @ U.T @ M @ V @ V.T
+        U, V = np.linalg.svd(C)[0][:, :4], np.linalg.svd(adjoint(R))[0][:, :4]
+        expected = U @ adjoint(U) @ M @ V @ adjoint(V)
     assert np.allclose(approx.to_array(), expected, atol=1e-11)
 
 
@@ -105,8 +111,8 @@ def test_cur_unbiased_equals_the_dense_formula(full_rank, rng, rank):
     if rank is None:
         expected = C @ np.linalg.pinv(C) @ M_e @ np.linalg.pinv(R) @ R
     else:
-        U, V = np.linalg.svd(C)[0][:, :4], np.linalg.svd(R.T)[0][:, :4]
-        expected = U @ U.T @ M_e @ V @ V.T
+        U, V = np.linalg.svd(C)[0][:, :4], np.linalg.svd(adjoint(R))[0][:, :4]
+        expected = U @ adjoint(U) @ M_e @ V @ adjoint(V)
     assert np.allclose(curplus.cur_unbiased(seen, rank).to_array(), expected, atol=1e-10)
 
 
@@ -164,6 +170,48 @@ def test_scaling_the_matrix_scales_the_answer(full_rank, method, scale):
     _, answer = observation_and_answer(M, 1, method)
     _, scaled = observation_and_answer(M * scale, 1, method)
     assert np.allclose(scaled / scale, answer, rtol=0, atol=1e-10)
+
+
+@every_method
+def test_unitary_phases_of_rows_and_columns_pass_through(full_rank, rng, method):
+    M = full_rank((30, 20), noise=0.5)
+    a, b = (np.exp(2j * np.pi * rng.random(size)) for size in M.shape)
+    _, answer = observation_and_answer(M.astype(complex), 1, method)
+    _, turned = observation_and_answer(a[:, None] * M * b, 1, method)
+    assert np.allclose(turned, a[:, None] * answer * b, rtol=0, atol=1e-10)
+
+
+@every_method
+def test_the_adjoint_of_the_matrix_has_the_adjoint_answer(full_rank, method):
+    M = full_rank((30, 20), noise=0.5)
+    seen, answer = observation_and_answer(M, 1, method)
+    assert np.allclose(method(adjoint(M), seen.H).to_array(), adjoint(answer), rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("method", ["cur_full", "cur_plus_all"])
+def test_a_complex_matrix_is_approximated_as_the_real_one_of_its_two_parts(full_rank, method):
+    """[[Re, -Im], [Im, Re]] has the same matrices in the span of the same columns and rows, and other arithmetic."""
+    M = full_rank((14, 11), noise=0.5)
+    d1, d2 = np.array([2, 5, 7]), np.array([1, 4, 8, 9])
+    i, j = np.divmod(np.arange(14 * 11), 11)
+    doubled = np.block([[M.real, -M.imag], [M.imag, M.real]])
+    whole = curplus.SamplePlan(M.shape, d1, d2, i, j, curplus.observation.SamplingDesign())
+    twice = curplus.SamplePlan(
+        doubled.shape,
+        np.append(d1, d1 + 11),
+        np.append(d2, d2 + 14),
+        np.concatenate([i, i + 14, i, i + 14]),
+        np.concatenate([j, j, j + 11, j + 11]),
+        curplus.observation.SamplingDesign(),
+    )
+
+    def answer(matrix, plan, rank):
+        seen = observed(matrix, plan)
+        return (curplus.cur_full(matrix, seen) if method == "cur_full" else curplus.cur_plus(seen, rank)).to_array()
+
+    found, parts = answer(M, whole, 3), answer(doubled, twice, 6)
+    assert np.allclose(parts[:14, :11], found.real, atol=1e-11)
+    assert np.allclose(parts[14:, :11], found.imag, atol=1e-11)
 
 
 @every_method
@@ -245,11 +293,11 @@ def test_a_solver_of_ones_own_is_taken(full_rank):
     assert curplus.cur_plus(seen, 2, solver=AllOnes()).core.Z.tolist() == [[1, 1], [1, 1]]
 
 
-@given(st.integers(0, 10**6), st.integers(2, 20), st.integers(2, 20), st.data())
-def test_a_matrix_in_the_span_of_its_samples_is_reproduced(seed, n, m, data):
+@given(fields, st.integers(0, 10**6), st.integers(2, 20), st.integers(2, 20), st.data())
+def test_a_matrix_in_the_span_of_its_samples_is_reproduced(field, seed, n, m, data):
     rng = np.random.default_rng(seed)
     r = data.draw(st.integers(1, min(n, m, 3)))
-    M = rng.standard_normal((n, r)) @ rng.standard_normal((r, m))
+    M = gaussian(rng, (n, r), field) @ gaussian(rng, (r, m), field)
     seen = curplus.observe(M, n_columns=m, n_rows=n, n_entries=n * m, rng=seed)
     assert relative_error(curplus.cur_plus(seen, r), M) < 1e-10
     assert relative_error(curplus.cur_full(M, seen), M) < 1e-10
@@ -305,21 +353,21 @@ def test_noise_weights_are_those_of_weighted_least_squares(full_rank, rng):
     plan = curplus.observation.uniform_plan((30, 20), n_columns=6, n_rows=6, n_entries=200, rng=0)
     approx = curplus.cur_plus(observed(M, plan, weights=weights), 3)
     U, V = approx.left.vectors, approx.right.vectors
-    design = np.einsum("tp,tq->tpq", U[plan.i], V[plan.j]).reshape(200, -1) * np.sqrt(weights)[:, None]
+    design = np.einsum("tp,tq->tpq", U[plan.i], V[plan.j].conj()).reshape(200, -1) * np.sqrt(weights)[:, None]
     expected = np.linalg.lstsq(design, np.sqrt(weights) * M[plan.i, plan.j])[0].reshape(3, 3)
     assert np.allclose(approx.core.Z, expected, atol=1e-10)
 
 
-@pytest.mark.parametrize("kind", [np.asarray, scipy.sparse.csr_array])
+@pytest.mark.parametrize("convert", [np.asarray, scipy.sparse.csr_array])
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_cur_full_names_the_place_of_what_is_not_finite(full_rank, kind, bad):
+def test_cur_full_names_the_place_of_what_is_not_finite(full_rank, convert, bad):
     M = full_rank((30, 20))
     seen = curplus.observe(M, n_columns=3, n_rows=3, n_entries=0, rng=0)
     i = next(k for k in range(30) if k not in seen.row_index)
     j = next(k for k in range(20) if k not in seen.column_index)
     M[i, j] = bad
     with pytest.raises(InvalidArgumentError, match=f"row {i}, column {j}"):
-        curplus.cur_full(kind(M), seen)
+        curplus.cur_full(convert(M), seen)
 
 
 @pytest.mark.parametrize(

@@ -266,7 +266,8 @@ def test_shapes_and_positions_are_checked(changes, message):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"columns": MATRIX[:, [2]] * 1j}, "columns is complex (complex128), and only real matrices are supported."),
+        ({"columns": MATRIX[:, [2]] * 1j, "gaps": True}, "complex values cannot have gaps yet."),
+        ({"columns": MATRIX[:, [2]] * 1j, "noise": 0.1}, "complex values cannot have noise yet."),
         ({"values": ["2", "6", "7"]}, "values has dtype <U1, which is not numeric."),
         ({"values": [2.0, None, 7.0]}, "values has dtype object, which is not numeric."),
         ({"rows": np.ma.masked_equal(MATRIX[[3, 0]], 1.0)}, "rows is a masked array, and a masked value is a gap"),

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 import curplus
 from curplus.exceptions import InvalidArgumentError, TooFewEntriesError
 from curplus.solvers.equations import entry_equations
+from tests.strategies import FIELDS, adjoint, fields, gaussian
 
 ALL = {name: solver for name, solver in curplus.solvers.SOLVERS.items() if name != "auto"}
 every_solver = pytest.mark.parametrize("solver", ALL.values(), ids=ALL)
@@ -16,25 +17,30 @@ def with_ridge(solver, ridge):
     return type(solver)(ridge=ridge)
 
 
-def orthonormal(rng, n, r):
-    return np.linalg.qr(rng.standard_normal((n, r))).Q
+def orthonormal(rng, n, r, field="real"):
+    return np.linalg.qr(gaussian(rng, (n, r), field)).Q
+
+
+def single(x):
+    return x.astype(np.complex64 if np.iscomplexobj(x) else np.float32)
 
 
 def entries_only(shape, i, j, values):
     return curplus.Observation(shape=shape, i=i, j=j, values=values)
 
 
-@pytest.fixture
-def problem(rng):
+@pytest.fixture(params=FIELDS)
+def problem(request, rng):
     """Factory: bases, an observation whose values do not fit exactly, and the dense matrix of the equations."""
+    field = request.param
 
     def make(n=40, m=30, r1=4, r2=3, size=200, repeat=False):
-        left, right = orthonormal(rng, n, r1), orthonormal(rng, m, r2)
+        left, right = orthonormal(rng, n, r1, field), orthonormal(rng, m, r2, field)
         i, j = rng.integers(n, size=size), rng.integers(m, size=size)
         if repeat:
             i[: size // 4], j[: size // 4] = i[0], j[0]
-        seen = entries_only((n, m), i, j, rng.standard_normal(size))
-        design = np.einsum("tp,tq->tpq", left[i], right[j]).reshape(size, -1)
+        seen = entries_only((n, m), i, j, gaussian(rng, size, field))
+        design = np.einsum("tp,tq->tpq", left[i], right[j].conj()).reshape(size, -1)
         return left, right, seen, design
 
     return make
@@ -57,7 +63,9 @@ def test_ridge_penalises_the_norm_in_units_of_the_average_entry(problem, solver,
     left, right, seen, design = problem()
     core = with_ridge(solver, ridge).solve(left, right, seen)
     weight = ridge * seen.n_entries / (seen.shape[0] * seen.shape[1])
-    expected = np.linalg.solve(design.T @ design + weight * np.eye(design.shape[1]), design.T @ seen.values)
+    expected = np.linalg.solve(
+        adjoint(design) @ design + weight * np.eye(design.shape[1]), adjoint(design) @ seen.values
+    )
     assert core.converged
     assert np.linalg.norm(core.Z.ravel() - expected) < 1e-8 * np.linalg.norm(expected)
 
@@ -73,9 +81,9 @@ def test_a_repeated_position_counts_as_one_equation_each_time(problem, solver):
 def test_the_core_is_a_stationary_point(problem, solver):
     left, right, seen, _ = problem()
     Z = solver.solve(left, right, seen).Z
-    residual = np.zeros(seen.shape)
-    np.add.at(residual, (seen.i, seen.j), (left @ Z @ right.T)[seen.i, seen.j] - seen.values)
-    gradient = left.T @ residual @ right
+    residual = np.zeros(seen.shape, dtype=Z.dtype)
+    np.add.at(residual, (seen.i, seen.j), (left @ Z @ adjoint(right))[seen.i, seen.j] - seen.values)
+    gradient = adjoint(left) @ residual @ right
     assert np.linalg.norm(gradient) < 1e-10 * np.linalg.norm(seen.values)
 
 
@@ -135,10 +143,9 @@ def test_another_array_library_gives_the_same_core(problem, solver):
 @every_solver
 def test_single_precision_data_are_solved_in_double_precision(problem, solver):
     left, right, seen, design = problem()
-    single = entries_only(seen.shape, seen.i, seen.j, seen.values.astype(np.float32))
-    core = solver.solve(left.astype(np.float32), right.astype(np.float32), single)
+    core = solver.solve(single(left), single(right), entries_only(seen.shape, seen.i, seen.j, single(seen.values)))
     expected = np.linalg.lstsq(design, seen.values)[0].reshape(4, 3)
-    assert core.Z.dtype == np.float32
+    assert core.Z.dtype == single(left).dtype
     assert np.linalg.norm(core.Z - expected) < 1e-5 * np.linalg.norm(expected)
 
 
@@ -201,7 +208,7 @@ def test_a_ridge_makes_any_number_of_entries_enough(problem, solver):
     left, right, seen, design = problem(size=7)
     core = with_ridge(solver, 0.5).solve(left, right, seen)
     weight = 0.5 * 7 / (seen.shape[0] * seen.shape[1])
-    expected = np.linalg.solve(design.T @ design + weight * np.eye(12), design.T @ seen.values)
+    expected = np.linalg.solve(adjoint(design) @ design + weight * np.eye(12), adjoint(design) @ seen.values)
     assert np.linalg.norm(core.Z.ravel() - expected) < 1e-8 * np.linalg.norm(expected)
 
 
@@ -277,38 +284,40 @@ def test_options_that_make_no_sense_cannot_be_written_down(options):
         curplus.solvers.LeastSquares(**options)
 
 
-@given(st.integers(0, 2**32 - 1), st.integers(1, 5), st.integers(1, 5), st.integers(1, 60), st.booleans())
-def test_adjoint_passes_the_dot_test(seed, r1, r2, size, foreign):
+@given(fields, st.integers(0, 2**32 - 1), st.integers(1, 5), st.integers(1, 5), st.integers(1, 60), st.booleans())
+def test_adjoint_passes_the_dot_test(field, seed, r1, r2, size, foreign):
     rng = np.random.default_rng(seed)
-    left, right = orthonormal(rng, 12, r1), orthonormal(rng, 9, r2)
-    values = rng.standard_normal(size)
+    left, right = orthonormal(rng, 12, r1, field), orthonormal(rng, 9, r2, field)
+    values = gaussian(rng, size, field)
     convert = array_api_strict.asarray if foreign else np.asarray
     seen = entries_only((12, 9), rng.integers(12, size=size), rng.integers(9, size=size), convert(values))
     equations = entry_equations(convert(left), convert(right), seen)
-    Z, e = rng.standard_normal((r1, r2)), rng.standard_normal(size)
-    forward = float(np.sum(np.asarray(equations.apply(convert(Z))) * e))
-    backward = float(np.sum(Z * np.asarray(equations.adjoint(convert(e)))))
+    Z, e = gaussian(rng, (r1, r2), field), gaussian(rng, size, field)
+    forward = np.vdot(e, np.asarray(equations.apply(convert(Z))))
+    backward = np.vdot(np.asarray(equations.adjoint(convert(e))), Z)
     assert forward == pytest.approx(backward, rel=1e-10, abs=1e-10)
 
 
-@given(st.integers(0, 2**32 - 1), st.integers(1, 5), st.integers(1, 5), st.integers(1, 60), st.booleans())
-def test_gram_matrix_and_norm_are_those_of_the_explicit_equations(seed, r1, r2, size, foreign):
+@given(fields, st.integers(0, 2**32 - 1), st.integers(1, 5), st.integers(1, 5), st.integers(1, 60), st.booleans())
+def test_gram_matrix_and_norm_are_those_of_the_explicit_equations(field, seed, r1, r2, size, foreign):
     rng = np.random.default_rng(seed)
     convert = array_api_strict.asarray if foreign else np.asarray
-    left, right = orthonormal(rng, 12, r1), orthonormal(rng, 9, r2)
-    seen = entries_only((12, 9), rng.integers(12, size=size), rng.integers(9, size=size), convert(np.ones(size)))
+    left, right = orthonormal(rng, 12, r1, field), orthonormal(rng, 9, r2, field)
+    values = np.ones(size, dtype=left.dtype)
+    seen = entries_only((12, 9), rng.integers(12, size=size), rng.integers(9, size=size), convert(values))
     equations = entry_equations(convert(left), convert(right), seen)
     design = np.concatenate([np.asarray(rows) for rows, _ in equations.blocks()])
-    assert np.allclose(np.asarray(equations.gram()), design.T @ design, rtol=0, atol=1e-9)
+    assert np.allclose(np.asarray(equations.gram()), adjoint(design) @ design, rtol=0, atol=1e-9)
     assert equations.norm() == pytest.approx(np.linalg.norm(design))
 
 
+@pytest.mark.parametrize("field", FIELDS)
 @pytest.mark.parametrize("sizes", [(240, 1), (1, 240)])
-def test_a_gram_matrix_too_large_for_one_piece_is_that_of_the_explicit_equations(rng, sizes):
+def test_a_gram_matrix_too_large_for_one_piece_is_that_of_the_explicit_equations(rng, sizes, field):
     shape = (300, 400)
     i, j = rng.integers(0, 300, 3000), rng.integers(0, 400, 3000)
-    left, right = rng.standard_normal((300, sizes[0])), rng.standard_normal((400, sizes[1]))
+    left, right = gaussian(rng, (300, sizes[0]), field), gaussian(rng, (400, sizes[1]), field)
     seen = curplus.Observation(shape=shape, i=i, j=j, values=np.ones(3000), weights=rng.uniform(0.5, 2, 3000))
     equations = entry_equations(left, right, seen)
     design = np.concatenate([rows for rows, _ in equations.blocks()])
-    assert np.allclose(equations.gram(), design.T @ design, rtol=0, atol=1e-9 * np.linalg.norm(design) ** 2)
+    assert np.allclose(equations.gram(), adjoint(design) @ design, rtol=0, atol=1e-9 * np.linalg.norm(design) ** 2)

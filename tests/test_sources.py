@@ -111,7 +111,7 @@ def exact_factorization(x):
 
 def function_of_position(block_size):
     def make(x, _):
-        return curplus.CallableSource(lambda i, j: x[i, j], x.shape, block_size=block_size)
+        return curplus.CallableSource(lambda i, j: x[i, j], x.shape, block_size=block_size, dtype=x.dtype)
 
     return make
 
@@ -178,6 +178,7 @@ def anndata_(make, *, backed=False):
 TRUTH = np.where(WHOLE != 0, 1.0, 0.0)
 POSITIVE = np.abs(WHOLE)
 LARGE = 120 * POSITIVE  # up to 360: each half fits into uint8, the sum does not
+COMPLEX = WHOLE + 1j * WHOLE[::-1, ::-1]
 TRUTH_IN_ONE_COLUMN = np.where(np.arange(M) == 1, TRUTH, WHOLE)
 
 KINDS = {
@@ -270,6 +271,25 @@ KINDS = {
     "AnnData in a file": Kind(anndata_(np.asarray, backed=True)),
     "AnnData in a file, CSR": Kind(anndata_(scipy.sparse.csr_matrix, backed=True)),
     "AnnData in a file, CSC": Kind(anndata_(scipy.sparse.csc_matrix, backed=True)),
+    "complex128": Kind(lambda x, _: x, dense=COMPLEX, dtype=np.complex128),
+    "complex64, Fortran order": Kind(
+        lambda x, _: np.asfortranarray(x.astype(np.complex64)), dense=COMPLEX, dtype=np.complex64
+    ),
+    "complex longdouble": Kind(lambda x, _: x.astype(np.clongdouble), dense=COMPLEX, dtype=np.complex128),
+    "strict complex64": Kind(
+        lambda x, _: array_api_strict.asarray(x.astype(np.complex64)), dense=COMPLEX, dtype=np.complex64
+    ),
+    "complex csr_array": Kind(lambda x, _: scipy.sparse.csr_array(x), dense=COMPLEX, dtype=np.complex128),
+    "complex function": Kind(function_of_position(7), dense=COMPLEX, dtype=np.complex128),
+    "complex chunks": Kind(
+        lambda x, _: ChunkedSource(lambda r, c: x[r, c], x.shape, (4, 3), dtype=x.dtype),
+        dense=COMPLEX,
+        dtype=np.complex128,
+    ),
+    "complex HDF5": Kind(hdf5((4, 3), np.complex64), dense=COMPLEX, dtype=np.complex64),
+    "complex Zarr": Kind(zarr_((4, 3), np.complex128), dense=COMPLEX, dtype=np.complex128),
+    "complex Dask": Kind(dask_((4, 3), np.complex128), dense=COMPLEX, dtype=np.complex128),
+    "complex foreign object": Kind(lambda x, _: Foreign(x), dense=COMPLEX, dtype=np.complex128),
     "Factorization": Kind(lambda x, _: exact_factorization(x), exact=False),
     "recording source": Kind(lambda x, _: RecordingSource(x)),
     "foreign object": Kind(lambda x, _: Foreign(x)),
@@ -501,7 +521,7 @@ ASKED = "a block of 5 positions, rows 0 to 8 and columns 0 to 6, from (0, 6) to 
         (lambda i, j: 1.0 * i[:, None], "returned an array of shape (5, 1)"),
         (lambda i, j: np.where(i == 8, np.nan, i), "returned nan at row 8, column 0"),
         (lambda i, j: np.where(j == 3, -np.inf, i), "returned -inf at row 4, column 3"),
-        (lambda i, j: 1j * i, "what the function returned is complex (complex128)"),
+        (lambda i, j: 1j * i, "it is complex, and dtype=float64 keeps real numbers. Give dtype=complex."),
         (lambda i, j: i.astype(str), "which is not numeric"),
         (lambda i, j: i.astype(object), "what the function returned has dtype object, which is not numeric"),
         (lambda i, j: None, "what the function returned has dtype object, which is not numeric"),
@@ -543,8 +563,7 @@ def test_a_function_may_answer_in_any_kind_of_real_numbers(answer):
         ({"shape": (9, -7)}, "shape[1]=-7 is too small. Give at least 1."),
         ({"shape": (9, 7.0)}, "shape[1]=7.0 is not a whole number. Give an int."),
         ({"block_size": 0}, "block_size=0 is too small. Give at least 1."),
-        ({"dtype": complex}, "dtype=complex128 is not supported. Use float32 or float64."),
-        ({"dtype": int}, "dtype=int64 is not supported. Use float32 or float64."),
+        ({"dtype": int}, "dtype=int64 is not supported. Use float32, float64, complex64 or complex128."),
         ({"row_names": ["a", "b"]}, "row_names has shape (2,) but the matrix needs 9 names. Give one each."),
     ],
 )
@@ -661,10 +680,7 @@ def test_one_string_is_not_a_list_of_names():
         (pd.DataFrame({"a": ["x", "y"]}, dtype="category"), "column 'a' of the table has dtype category, which is not"),
         (pd.DataFrame({"a": pd.interval_range(0, 2)}), "which is not numeric"),
         (pd.DataFrame({"a": pd.arrays.SparseArray(["x", "y"], fill_value="")}), "which is not numeric"),
-        (pd.DataFrame({"a": [1j, 2j]}), "the table is complex (complex128), and only real matrices are supported"),
-        (np.eye(2) * 1j, "the matrix is complex (complex128), and only real matrices are supported"),
-        (scipy.sparse.eye_array(2) * 1j, "the matrix is complex (complex128), and only real matrices are supported"),
-        (array_api_strict.asarray([[1j]]), "and only real matrices are supported"),
+        (pd.DataFrame({"a": [1j, 2j]}), "the table is complex (complex128), and must be real here"),
         (np.ma.masked_equal(np.eye(2), 0), "the matrix is a masked array, and a masked value is a gap"),
         (lambda i, j: i, "a function alone has no shape. Give CallableSource(function, shape)."),
         (None, "a NoneType cannot be read as a matrix. Give a NumPy array, a pandas DataFrame, a SciPy sparse matrix"),
@@ -675,7 +691,7 @@ def test_one_string_is_not_a_list_of_names():
         ([[1.0, 2.0], [3.0]], "the matrix"),
     ],
 )
-def test_what_is_no_real_matrix_is_refused(given_matrix, message):
+def test_what_is_no_matrix_of_numbers_is_refused(given_matrix, message):
     for function in (curplus.as_source, lambda x: curplus.observe(x, n_columns=1, n_rows=1, n_entries=1)):
         with pytest.raises(InvalidArgumentError, match=re.escape(message)):
             function(given_matrix)
@@ -1033,10 +1049,10 @@ def test_a_file_of_one_matrix_takes_no_name(tmp_path):
 
 
 def test_a_file_without_a_matrix_says_what_it_holds(tmp_path):
-    path = save_hdf5(tmp_path / "vectors.h5", a=np.arange(3.0), words=np.array([[b"x", b"y"]]), z=1j * np.eye(2))
-    with pytest.raises(SourceError, match=r"vectors.h5 holds no matrix of real numbers. It holds a of shape \(3,\)"):
+    path = save_hdf5(tmp_path / "vectors.h5", a=np.arange(3.0), words=np.array([[b"x", b"y"]]), z=np.zeros((2, 2, 2)))
+    with pytest.raises(SourceError, match=r"vectors.h5 holds no matrix of numbers. It holds a of shape \(3,\)"):
         curplus.open_source(path)
-    with pytest.raises(SourceError, match=r"empty.h5 holds no matrix of real numbers. It holds no arrays."):
+    with pytest.raises(SourceError, match=r"empty.h5 holds no matrix of numbers. It holds no arrays."):
         curplus.open_source(save_hdf5(tmp_path / "empty.h5"))
 
 

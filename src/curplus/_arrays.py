@@ -35,13 +35,17 @@ from ._typing import Array, FloatArray, IndexVector, Matrix, Namespace, Position
 from .exceptions import InvalidArgumentError
 
 __all__ = [
+    "abs_squared",
+    "adjoint",
     "array_namespace",
     "blocks",
     "by_block",
     "column_products",
     "concatenate",
+    "conjugate",
     "device",
     "distinct",
+    "double",
     "float64",
     "gather",
     "harmless_unit",
@@ -51,12 +55,14 @@ __all__ = [
     "index_table",
     "inner_products",
     "is_array_api_obj",
+    "is_complex",
     "is_dask_array",
     "is_numpy_array",
     "keep",
     "keep_tall",
     "largest",
     "largest_known",
+    "number_array",
     "numerical_rank",
     "one_type",
     "power_of_two",
@@ -64,6 +70,8 @@ __all__ = [
     "put_rows",
     "read_only",
     "real_array",
+    "real_kind",
+    "real_part",
     "rounding_unit",
     "row_dots",
     "row_products",
@@ -78,10 +86,10 @@ __all__ = [
 NEAR = 2**16  # numbers that stay near the processor, and whose memory is not given back between two parts
 
 
-def real_array(values: Any, *, name: str) -> Array:
-    """``values`` as a float32 or float64 array of its own library; other libraries' arrays stay theirs.
+def number_array(values: Any, *, name: str) -> Array:
+    """``values`` as a float32, float64, complex64 or complex128 array of its own library.
 
-    Integers and booleans become float64, half precision float32, extended precision float64.
+    Integers and booleans become float64, half precision float32, extended precision float64 or complex128.
     """
     if scipy.sparse.issparse(values):
         raise InvalidArgumentError(
@@ -98,27 +106,34 @@ def real_array(values: Any, *, name: str) -> Array:
     xp = array_namespace(x)
     try:
         complex_, real = xp.isdtype(x.dtype, "complex floating"), xp.isdtype(x.dtype, "real floating")
-        number = real or xp.isdtype(x.dtype, ("integral", "bool"))
+        number = complex_ or real or xp.isdtype(x.dtype, ("integral", "bool"))
     except TypeError:  # a dtype that the library itself does not know, such as object
         complex_, real, number = False, False, False
-    if complex_:
-        raise InvalidArgumentError(
-            f"{name} is complex ({x.dtype}), and only real matrices are supported. "
-            "Approximate the real and imaginary parts separately."
-        )
     if not number:
         raise InvalidArgumentError(
             f"{name} has dtype {x.dtype}, which is not numeric. Convert it to numbers first, "
             "for example with .astype(float)."
         )
-    if x.dtype in (xp.float32, xp.float64):
+    if x.dtype in (xp.float32, xp.float64, xp.complex64, xp.complex128):
         return x
+    if complex_:
+        return xp.astype(x, xp.complex128)
     return xp.astype(x, xp.float32 if real and xp.finfo(x.dtype).bits < 32 else xp.float64)
 
 
+def real_array(values: Any, *, name: str) -> Array:
+    """The same for numbers that cannot be complex: tables, weights, prices."""
+    x = number_array(values, name=name)
+    if is_complex(x):
+        raise InvalidArgumentError(
+            f"{name} is complex ({x.dtype}), and must be real here. Give the real and imaginary parts separately."
+        )
+    return x
+
+
 def one_type(parts: dict[str, tuple[Any, tuple[int, ...]]]) -> list[Array]:
-    """The given parts as real arrays of one library and dtype; those left out as empty ones."""
-    given = {name: real_array(part, name=name) for name, (part, _) in parts.items() if part is not None}
+    """The given parts as arrays of one library and dtype, of real or complex numbers; those left out as empty ones."""
+    given = {name: number_array(part, name=name) for name, (part, _) in parts.items() if part is not None}
     if not given:
         return [np.empty(shape) for _, shape in parts.values()]
     try:
@@ -164,8 +179,8 @@ def keep_tall(x: Matrix, *, axis: int) -> Matrix:
 
 
 def inner_products(x: Matrix) -> Matrix:
-    """The small matrix ``x.T @ x``, in the library of ``x``; that of a Dask array in float64 on the host."""
-    return dask_inner_products(x) if is_dask_array(x) else x.T @ x
+    """The small matrix ``x.H @ x``, in the library of ``x``; that of a Dask array in double precision on the host."""
+    return dask_inner_products(x) if is_dask_array(x) else adjoint(x) @ x
 
 
 def blocks(size: int, width: int, *, most: int = 2**22) -> Iterator[slice]:
@@ -187,14 +202,16 @@ def take(x: Array, index: Positions, *, axis: int) -> Array:
 
 
 def row_dots(x: Matrix, y: Matrix) -> Vector:
-    """Inner products of the rows of two matrices, each with the one beside it."""
+    """Inner products of the rows of two matrices, each with the one beside it; those of ``y`` are conjugated."""
     if is_numpy_array(x):
-        return np.vecdot(x, y)
-    return array_namespace(x).sum(x * y, axis=1)  # on a device a vector at a time takes several times as long
+        return np.vecdot(y, x)
+    return array_namespace(x).sum(
+        x * conjugate(y), axis=1
+    )  # on a device, a vector at a time takes several times longer
 
 
 def row_products(left: Matrix, right: Matrix, i: Positions, j: Positions) -> Vector:
-    """Inner products of the rows ``i[t]`` of one matrix and ``j[t]`` of another, a few at a time."""
+    """Inner products of the rows ``i[t]`` of one matrix and ``j[t]`` of another, conjugated, a few at a time."""
     xp = array_namespace(left)
     if is_numpy_array(left):  # np.take copies an array that is not stored row by row, and would do so for each part
         left, right = np.ascontiguousarray(left), np.ascontiguousarray(right)
@@ -207,10 +224,10 @@ def row_products(left: Matrix, right: Matrix, i: Positions, j: Positions) -> Vec
 
 
 def column_products(x: Matrix, a: IndexVector, b: IndexVector) -> Matrix:
-    """Products of the columns ``a`` and ``b`` of ``x``, row by row in memory."""
+    """Products of the columns ``a``, conjugated, and ``b`` of ``x``, row by row in memory."""
     if is_numpy_array(x) and len(a):
         return _runs_of_products(x, a, b)
-    products = take(x, a, axis=1)
+    products = conjugate(take(x, a, axis=1))
     products *= take(x, b, axis=1)
     return products
 
@@ -224,7 +241,8 @@ def _runs_of_products(x: Matrix, a: IndexVector, b: IndexVector) -> Matrix:
         some, out = x[part], products[part]
         for start, stop in runs:
             first, one = b[start], a[start]
-            np.multiply(some[:, first : first + stop - start], some[:, one : one + 1], out=out[:, start:stop])
+            factor = conjugate(some[:, one : one + 1])
+            np.multiply(some[:, first : first + stop - start], factor, out=out[:, start:stop])
     return products
 
 
@@ -328,10 +346,15 @@ def to_numpy(x: Array) -> np.ndarray[Any, Any]:
 
 
 def largest(x: Array) -> float:
-    """Largest magnitude in ``x``, without a temporary; NaN or inf if there is one, 0 for an empty array."""
+    """Largest magnitude in ``x``, without a temporary; NaN or inf if there is one, 0 for an empty array.
+
+    That of complex numbers is up to the square root of 2 times as large as this, the larger of two parts.
+    """
     if math.prod(x.shape) == 0:
         return 0.0
     xp = array_namespace(x)
+    if is_complex(x):
+        return max(largest(xp.real(x)), largest(xp.imag(x)), key=lambda part: (math.isnan(part), part))
     if is_torch_array(x):
         return float(xp.linalg.vector_norm(x, ord=math.inf))  # one pass
     low, high = range_of(x) if is_dask_array(x) else (float(xp.min(x)), float(xp.max(x)))
@@ -369,15 +392,56 @@ def rounding_unit(x: Array) -> float:
     return float(array_namespace(x).finfo(x.dtype).eps)
 
 
-def host_kind(x: Array) -> type[np.float32 | np.float64]:
-    """The NumPy type of as many digits as ``x`` has."""
-    return np.float32 if rounding_unit(x) > 1e-10 else np.float64
+def host_kind(x: Array) -> Any:
+    """The NumPy type of numbers like those of ``x``, with as many digits, and complex if these are."""
+    single = rounding_unit(x) > 1e-10
+    if is_complex(x):
+        return np.complex64 if single else np.complex128
+    return np.float32 if single else np.float64
 
 
 def float64(x: Array) -> Array:
-    """``x`` in double precision, itself if it has it."""
+    """Real numbers in double precision, ``x`` itself if it has it."""
     xp = array_namespace(x)
     return xp.astype(x, xp.float64, copy=False)
+
+
+def double(x: Array) -> Array:
+    """Real or complex numbers in double precision, ``x`` itself if it has it."""
+    xp = array_namespace(x)
+    return xp.astype(x, xp.complex128 if is_complex(x) else xp.float64, copy=False)
+
+
+def is_complex(x: Array) -> bool:
+    """Whether the numbers of ``x`` are complex."""
+    return bool(array_namespace(x).isdtype(x.dtype, "complex floating"))
+
+
+def real_kind(x: Array) -> Any:
+    """The type, in the library of ``x``, of the real numbers with as many digits."""
+    xp = array_namespace(x)
+    return (xp.float32 if rounding_unit(x) > 1e-10 else xp.float64) if is_complex(x) else x.dtype
+
+
+def conjugate(x: Array) -> Array:
+    """The complex conjugate; real numbers are not copied."""
+    return array_namespace(x).conj(x) if is_complex(x) else x
+
+
+def adjoint(x: Matrix) -> Matrix:
+    """The conjugate transpose; that of a real matrix is its transpose."""
+    return conjugate(x).T
+
+
+def real_part(x: Array) -> Array:
+    """The real part; real numbers are not copied."""
+    return array_namespace(x).real(x) if is_complex(x) else x
+
+
+def abs_squared(x: Array) -> Array:
+    """Squares of the magnitudes, real numbers."""
+    xp = array_namespace(x)
+    return xp.real(x) ** 2 + xp.imag(x) ** 2 if is_complex(x) else x**2
 
 
 def numerical_rank(s: Vector, shape: tuple[int, ...], least: float | None = None) -> int:
@@ -393,8 +457,8 @@ def numerical_rank(s: Vector, shape: tuple[int, ...], least: float | None = None
 
 def small_svd(x: Matrix) -> tuple[Matrix, Vector, Matrix]:
     """Thin singular value decomposition of a small matrix, found on the host, in the library of ``x``."""
-    U, s, Vt = np.linalg.svd(to_numpy(x), full_matrices=False)
-    return to_device(U, x), to_device(s, x), to_device(Vt, x)
+    U, s, Vh = np.linalg.svd(to_numpy(x), full_matrices=False)
+    return to_device(U, x), to_device(s, x), to_device(Vh, x)
 
 
 def segment_sum(x: Matrix, labels: IndexVector, size: int) -> Matrix:
@@ -406,6 +470,6 @@ def segment_sum(x: Matrix, labels: IndexVector, size: int) -> Matrix:
     if is_cupy_namespace(xp):
         xp.add.at(out, to_device(labels, x), x)
         return out
-    sums = np.zeros(out.shape, dtype=np.float64)
+    sums = np.zeros(out.shape, dtype=np.complex128 if is_complex(x) else np.float64)
     np.add.at(sums, labels, to_numpy(x))
     return to_device(sums, x)

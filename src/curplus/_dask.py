@@ -183,7 +183,7 @@ def _with_values(block: Matrix, where: tuple[IndexVector, ...], values: Matrix) 
 
 
 def dask_inner_products(x: Any) -> FloatArray:
-    """The matrix ``x.T @ x`` in double precision, on the host: block by block, added up in a tree."""
+    """The matrix ``x.H @ x`` in double precision, on the host: block by block, added up in a tree."""
     x = tall(x, axis=0)
     parts = [delayed(_gram, block) for block in _blocks(x)]
     while len(parts) > 1:
@@ -193,8 +193,8 @@ def dask_inner_products(x: Any) -> FloatArray:
 
 
 def _gram(block: Matrix) -> FloatArray:
-    block = block.astype(np.float64, copy=False)
-    return np.asarray(block.T @ block)
+    block = block.astype(np.result_type(block.dtype, np.float64), copy=False)
+    return np.asarray((block.conj() if block.dtype.kind == "c" else block).T @ block)
 
 
 def _sum(parts: list[FloatArray]) -> FloatArray:

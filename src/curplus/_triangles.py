@@ -10,13 +10,13 @@ import numpy as np
 from ._arrays import array_namespace, take
 from ._typing import Array, FloatArray, IndexVector
 
-__all__ = ["Pairs", "full", "pairs_of", "triangle"]
+__all__ = ["Pairs", "full", "ordered_pairs_of", "pairs_of", "triangle"]
 
 
 class Pairs(NamedTuple):
-    """All pairs of k coordinates, each once."""
+    """All pairs of k coordinates."""
 
-    a: IndexVector  # (t,), with t = k (k + 1) / 2
+    a: IndexVector  # (t,), with t = k (k + 1) / 2, or k * k in both orders
     b: IndexVector  # (t,)
     place: IndexVector  # (k * k,), where the pair of two coordinates stands
 
@@ -35,6 +35,12 @@ def pairs_of(k: int) -> Pairs:
     for index in (a, b, place):
         index.flags.writeable = False
     return Pairs(a, b, place.reshape(-1))
+
+
+def ordered_pairs_of(k: int) -> Pairs:
+    """All pairs of k coordinates, each in both orders."""
+    a, b = np.divmod(np.arange(k * k), k)
+    return Pairs(a, b, np.arange(k * k))
 
 
 def full(triangles: Array, k: int) -> Array:

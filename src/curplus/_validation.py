@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import array_namespace, host_array, is_array_api_obj, largest, largest_known, to_numpy
+from ._arrays import array_namespace, host_array, is_array_api_obj, is_complex, largest, largest_known, to_numpy
 from ._sets import NO_INDEX
 from ._typing import Array, IndexVector, Names, RandomState, Shape
 from .exceptions import InvalidArgumentError, RankTooLargeError
@@ -25,6 +25,7 @@ __all__ = [
     "check_names",
     "check_one_noise",
     "check_rank",
+    "check_real",
     "check_shape",
     "check_share",
     "check_two_dimensional",
@@ -77,6 +78,15 @@ def check_rank(rank: Any, *, n_columns: int, n_rows: int) -> int:
                 f"{r}-dimensional space. Sample at least {r} {what} ({argument}={r}){use}."
             )
     return r
+
+
+def check_real(x: Array, what: str) -> None:
+    """That numbers are real, for what is not defined for complex ones."""
+    if is_complex(x):
+        raise InvalidArgumentError(
+            f"{what} are for real numbers, and these are complex ({x.dtype}). Treat the real and imaginary parts "
+            "separately."
+        )
 
 
 def check_share(value: Any, *, name: str, below: float = 1.0) -> float:
@@ -172,10 +182,11 @@ def check_finite(x: Array, *, name: str, place: Any = None, gaps: bool | None = 
     xp = array_namespace(x)
     good = xp.isfinite(x) | xp.isnan(x) if gaps else xp.isfinite(x)
     bad = np.unravel_index(int(xp.argmin(xp.astype(good, xp.uint8))), x.shape)
-    value = float(x[tuple(int(k) for k in bad)])
+    value = x[tuple(int(k) for k in bad)]
+    value = complex(value) if is_complex(x) else float(value)
     where = f" ({place(*bad)})" if place else ""
     advice = "leave out what could not be measured, or repair it first."
-    if gaps is False and math.isnan(value):
+    if gaps is False and np.isnan(value):
         advice = (
             "if NaN means that this could not be measured, say gaps=True, otherwise repair it first. For a table with "
             "gaps there are Observation.from_table and CURImputer."

@@ -17,7 +17,7 @@ import numpy as np
 from .._arrays import gather, take, to_numpy, with_nan
 from .._sets import NO_INDEX
 from .._typing import FloatArray, IndexVector
-from .._validation import check_level
+from .._validation import check_level, check_real
 from ..exceptions import InvalidArgumentError
 from ..factorization import Factorization
 from ..factorization.provenance import Refits
@@ -238,6 +238,7 @@ def check_arguments(approximation: Any, observation: Any, level: Any, *, caller:
             f"Give {caller}(approximation, observation)."
         )
     check_level(level)
+    check_real(observation.values, "means and intervals of cells")
     made_from = approximation.provenance.fingerprint
     if approximation.shape != observation.shape or made_from not in (None, observation.fingerprint):
         raise InvalidArgumentError(

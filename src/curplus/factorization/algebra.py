@@ -12,14 +12,25 @@ basis, and the sum is symmetric to the last bit.
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
-from numbers import Real
+from numbers import Complex
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._arrays import array_namespace, concatenate, host_kind, keep, keep_tall, rounding_unit, to_device, to_numpy
+from .._arrays import (
+    adjoint,
+    array_namespace,
+    concatenate,
+    double,
+    host_kind,
+    is_complex,
+    keep,
+    keep_tall,
+    rounding_unit,
+    to_device,
+    to_numpy,
+)
 from .._typing import FloatArray, Matrix
 from ..exceptions import InvalidArgumentError
 from .basis import Basis
@@ -30,7 +41,7 @@ from .symmetric import symmetric_core
 if TYPE_CHECKING:
     from .factorization import Factorization
 
-__all__ = ["beside", "joint_basis", "plus", "times"]
+__all__ = ["as_complex", "beside", "joint_basis", "plus", "times"]
 
 ARITHMETIC = "arithmetic"  # who found the core
 ROUNDING = 8  # machine epsilons of both norms: singular values below this were made by rounding
@@ -38,39 +49,55 @@ ROUNDING = 8  # machine epsilons of both norms: singular values below this were 
 
 def times(approximation: Factorization, number: Any) -> Factorization:
     """A multiple of an approximation; its samples are not columns and rows of it, and do not come with it."""
-    if not isinstance(number, Real) or not math.isfinite(number):
+    if not isinstance(number, Complex) or not np.isfinite(complex(number)):
         raise InvalidArgumentError(
             f"an approximation cannot be multiplied by {number!r}, entry by entry. Use a finite number, or @ for a "
             "product with a matrix or a vector."
         )
-    a, c, model = approximation, float(number), approximation.provenance.model
+    c = complex(number)
+    a = as_complex(approximation) if c.imag else approximation
+    factor, model = c if c.imag else c.real, a.provenance.model
     left = Basis(a.left.vectors)
     right = left if a.right is a.left else Basis(a.right.vectors)
-    provenance = Provenance(model=None if model is None else model.scale(c))
-    return replace(a, left=left, core=Core(a.core.Z * c, ARITHMETIC), right=right, provenance=provenance)
+    provenance = Provenance(model=None if model is None else model.scale(c.real))
+    return replace(a, left=left, core=Core(a.core.Z * factor, ARITHMETIC), right=right, provenance=provenance)
+
+
+def as_complex(approximation: Factorization) -> Factorization:
+    """The same matrix in complex numbers; itself if it is complex."""
+    a, Z = approximation, approximation.core.Z
+    if is_complex(Z):
+        return a
+    xp = array_namespace(Z)
+    kind = xp.complex64 if rounding_unit(Z) > 1e-10 else xp.complex128
+    left = Basis(xp.astype(a.left.vectors, kind))
+    right = left if a.right is a.left else Basis(xp.astype(a.right.vectors, kind))
+    return replace(a, left=left, core=a.core._replace(Z=xp.astype(Z, kind)), right=right, provenance=Provenance())
 
 
 def plus(first: Factorization, second: Any, sign: float = 1.0) -> Factorization:
     """The sum of two approximations of one shape, or their difference, without directions that are rounding."""
     _check_terms(first, second)
+    if is_complex(first.core.Z) or is_complex(second.core.Z):
+        first, second = as_complex(first), as_complex(second)
     terms = (first, second)
-    Z1, Z2 = (to_numpy(term.core.Z).astype(np.float64, copy=False) for term in terms)
+    Z1, Z2 = (to_numpy(double(term.core.Z)) for term in terms)
     least = ROUNDING * max(rounding_unit(term.core.Z) for term in terms)
     least *= sum(float(np.linalg.norm(Z, 2)) if Z.size else 0.0 for Z in (Z1, Z2))
     Q, L1, L2 = joint_basis(first.left.vectors, second.left.vectors)
     if all(term.is_symmetric for term in terms):
-        S = (L1 * np.diagonal(Z1)) @ L1.T + sign * (L2 * np.diagonal(Z2)) @ L2.T
-        values, P = np.linalg.eigh((S + S.T) / 2)
-        is_psd = sign > 0 and min(np.min(Z, initial=0.0) for Z in (Z1, Z2)) >= 0
+        S = (L1 * np.diagonal(Z1)) @ adjoint(L1) + sign * (L2 * np.diagonal(Z2)) @ adjoint(L2)
+        values, P = np.linalg.eigh((S + adjoint(S)) / 2)
+        is_psd = sign > 0 and min(np.min(Z.real, initial=0.0) for Z in (Z1, Z2)) >= 0
         kept = np.argsort(-np.abs(values), kind="stable")
         kept = kept[(values if is_psd else np.abs(values))[kept] > least]
         left = right = Basis(Q @ beside(P[:, kept], Q))
         core = symmetric_core(values[kept].astype(host_kind(Q)), Q, ARITHMETIC)
     else:
         other, R1, R2 = joint_basis(first.right.vectors, second.right.vectors)
-        P, s, Gt = np.linalg.svd(L1 @ Z1 @ R1.T + sign * (L2 @ Z2 @ R2.T), full_matrices=False)
+        P, s, Gh = np.linalg.svd(L1 @ Z1 @ adjoint(R1) + sign * (L2 @ Z2 @ adjoint(R2)), full_matrices=False)
         kept = np.flatnonzero(s > least)
-        left, right = Basis(Q @ beside(P[:, kept], Q)), Basis(other @ beside(Gt[kept].T, other))
+        left, right = Basis(Q @ beside(P[:, kept], Q)), Basis(other @ beside(adjoint(Gh[kept]), other))
         core = Core(beside(np.diag(s[kept]), Q), ARITHMETIC)
     names = (first.row_names, second.row_names), (first.column_names, second.column_names)
     rows, columns = (one if other is None else other for one, other in names)
@@ -83,7 +110,7 @@ def joint_basis(first: Matrix, second: Matrix) -> tuple[Matrix, FloatArray, Floa
     """An orthonormal basis of the columns of two matrices, and both in terms of it, on the host."""
     both = keep_tall(concatenate(first, second, axis=1), axis=0)
     Q, R = keep(*array_namespace(both).linalg.qr(both))
-    R = to_numpy(R).astype(np.float64, copy=False)
+    R = to_numpy(double(R))
     return Q, *np.split(R, [first.shape[1]], axis=1)
 
 

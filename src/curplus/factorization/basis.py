@@ -1,7 +1,8 @@
 r"""Leading subspaces: orthonormal bases from sampled columns or rows.
 
 :math:`\hat U` holds the first r eigenvectors of :math:`AA^\top` (Section 3.1), that is the leading left singular
-vectors of the n x d sample A; :math:`\hat V` comes from the sampled rows in the same way.
+vectors of the n x d sample A; :math:`\hat V` comes from the sampled rows in the same way. Of complex samples, the
+transpose is the adjoint, here and everywhere else: the approximation is :math:`\hat U Z \hat V^*`.
 """
 
 from __future__ import annotations
@@ -14,8 +15,11 @@ import scipy.linalg
 import scipy.sparse.linalg
 
 from .._arrays import (
+    adjoint,
     array_namespace,
     blocks,
+    conjugate,
+    double,
     harmless_unit,
     host_kind,
     inner_products,
@@ -69,6 +73,11 @@ class Basis(NamedTuple):
         coefficients = None if self.coefficients is None else self.coefficients[:, :rank]
         return self._replace(vectors=self.vectors[:, :rank], coefficients=coefficients)
 
+    def conj(self) -> Basis:
+        """The complex conjugate, which spans the same part of the conjugate of the sample."""
+        parts = {name: getattr(self, name) for name in ("vectors", "sample", "coefficients")}
+        return self._replace(**{name: None if x is None else conjugate(x) for name, x in parts.items()})
+
     def rotate(self, rotation: Matrix) -> Basis:
         """The basis ``vectors @ rotation``, for a ``rotation`` of shape (r, k) with orthonormal columns."""
         coefficients = None if self.coefficients is None else self.coefficients @ rotation
@@ -106,10 +115,10 @@ def leading_basis(
     -----
     The eigenvectors of the small matrix :math:`A^\top A` give the basis five times faster than a QR factorization of
     A, but lose :math:`(\sigma_1/\sigma_r)^2` in orthogonality and in the choice among the directions of A. They are
-    used where that is at most 100, or leaves ten digits, and are made orthonormal where they are not; they lie in the
-    span of A to rounding. Where the others are so small that r of them span the leading directions to ten digits, they
-    are taken, each in its place to six digits or more. Where more of them than r hold those directions, these are found
-    among them by one step of subspace iteration. Beyond, the sample is factorized by QR, then SVD of the triangle. Each
+    used if that is at most 100, or leaves ten digits, and are made orthonormal if they are not; they lie in the span of
+    A to rounding. If the others are so small that r of them span the leading directions to ten digits, they are taken,
+    each in its place to six digits or more. If more of them than r hold those directions, these are found among them by
+    one step of subspace iteration. Otherwise the sample is factorized by QR, then SVD of the triangle. Each
     costs :math:`O(n d^2)`. The inner products of a Dask array are added up block by block, in double precision; its
     QR factorization is a tree of those of its blocks.
     """
@@ -134,7 +143,7 @@ def vectors_from_gram(gram: FloatArray, rank: int, times: Callable[[FloatArray],
 
 
 class _FromGram(NamedTuple):
-    """What inner products say of a leading basis."""
+    """The leading basis that inner products give."""
 
     coefficients: Matrix  # (d, r)
     condition: float  # of its directions, squared
@@ -149,7 +158,7 @@ def _from_gram(squares: Vector, W: Matrix, rounding: float) -> _FromGram | None:
 
 
 def _by_gram(A: Matrix, r: int) -> tuple[Matrix, Matrix] | None:
-    """Basis and coefficients from the eigenvectors of ``A.T @ A``; None where that would lose digits."""
+    """Basis and coefficients from the eigenvectors of ``A.H @ A``; None where that would lose digits."""
     gram = inner_products(A)
     squares, W = _eigenvectors(gram, r)
     found = _from_gram(squares[:r], W[:, :r], rounding_unit(A))
@@ -177,8 +186,8 @@ def _by_iteration(A: Matrix, squares: Vector, W: Matrix, r: int) -> tuple[Matrix
     basis = _orthonormal(A @ many, many)
     if basis is None or (k == r and _mixed(sizes, r, rounding, steps=0)[0] <= _well_enough(rounding)):
         return basis
-    _, s, Wt = small_svd(basis[0].T @ A)
-    coefficients = Wt[:r, :].T / s[:r]
+    _, s, Wh = small_svd(adjoint(basis[0]) @ A)
+    coefficients = adjoint(Wh[:r, :]) / s[:r]
     return _orthonormal(A @ coefficients, coefficients)
 
 
@@ -209,11 +218,12 @@ def _well_enough(rounding: float) -> float:
 
 def _orthonormal(vectors: Matrix, coefficients: Matrix) -> tuple[Matrix, Matrix] | None:
     """Nearly orthonormal vectors made so, with their coefficients: once is enough. None where they are far from it."""
-    products = to_numpy(inner_products(vectors)).astype(np.float64)
-    triangle, failed = scipy.linalg.lapack.dpotrf(products, clean=True)  # upper: products == triangle.T @ triangle
+    products = to_numpy(double(inner_products(vectors)))
+    factorize, invert = scipy.linalg.get_lapack_funcs(("potrf", "trtri"), (products,))
+    triangle, failed = factorize(products, clean=True)  # upper: products == triangle.H @ triangle
     if failed:
         return None
-    change = scipy.linalg.lapack.dtrtri(triangle)[0]
+    change = invert(triangle)[0]
     change = change.astype(host_kind(vectors))
     on_device = to_device(change, vectors)
     return vectors @ on_device, coefficients @ (change if is_numpy_array(coefficients) else on_device)
@@ -261,7 +271,7 @@ def _by_blocks(gram: FloatArray, r: int) -> tuple[FloatArray, FloatArray] | None
         space.append(np.linalg.qr(gram @ space[-1])[0])
     Q = np.linalg.qr(np.hstack(space))[0]
     products = gram @ Q
-    squares, P = np.linalg.eigh(Q.T @ products)
+    squares, P = np.linalg.eigh(adjoint(Q) @ products)
     squares, P = squares[-r:], P[:, -r:]
     W = Q @ P
     return (squares, W) if np.linalg.norm(products @ P - W * squares) <= CONVERGED * squares[-1] else None
@@ -274,9 +284,9 @@ def _by_qr(A: Matrix, r: int, least: float | None) -> tuple[Matrix, Matrix]:
         Q, R = keep(*xp.linalg.qr(A if A.shape[0] >= A.shape[1] else merged(A, axis=0)))
     else:
         Q, R = _qr_by_blocks(A) if is_numpy_array(A) else xp.linalg.qr(A)
-    U, s, Wt = small_svd(R)  # on the host, where it takes less time than on a device
+    U, s, Wh = small_svd(R)  # on the host, where it takes less time than on a device
     r = min(r, numerical_rank(s, A.shape, least))
-    return Q @ U[:, :r], Wt[:r, :].T / s[:r]
+    return Q @ U[:, :r], adjoint(Wh[:r, :]) / s[:r]
 
 
 def _qr_by_blocks(A: FloatArray) -> tuple[FloatArray, FloatArray]:

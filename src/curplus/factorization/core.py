@@ -24,11 +24,11 @@ class Core(NamedTuple):
 
 
 class SVD(NamedTuple):
-    """Singular value decomposition ``U @ diag(s) @ Vt``, largest first."""
+    """Singular value decomposition ``U @ diag(s) @ Vh``, largest first."""
 
     U: Matrix  # (n, k)
-    s: Vector  # (k,)
-    Vt: Matrix  # (k, m)
+    s: Vector  # (k,), real
+    Vh: Matrix  # (k, m), the adjoint of the right singular vectors
 
 
 class CURForm(NamedTuple):

@@ -1,6 +1,7 @@
 r"""The approximation :math:`\hat M = \hat U Z \hat V^\top`, which acts like the matrix it stands for.
 
-The n x m matrix is never formed unless it is asked for. The approximation speaks SciPy's operator protocol without
+Of a complex matrix it is :math:`\hat U Z \hat V^*`: the paper's transposes become adjoints. The n x m matrix is never
+formed unless it is asked for. The approximation speaks SciPy's operator protocol without
 inheriting from it, so that its arrays may come from any array-API library.
 """
 
@@ -15,9 +16,12 @@ from typing import Any
 import numpy as np
 
 from .._arrays import (
+    adjoint,
     array_namespace,
     blocks,
+    conjugate,
     device,
+    is_complex,
     is_dask_array,
     keep,
     read_only,
@@ -49,7 +53,7 @@ __all__ = ["Factorization"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Factorization(Operator, Completing):
-    """The approximation ``left @ Z @ right.T``, never stored as a full matrix.
+    """The approximation ``left @ Z @ right.H``, never stored as a full matrix.
 
     Returned by :func:`curplus.approximate`, :func:`curplus.cur_plus`, :func:`curplus.cur_full` and
     :func:`curplus.cur_unbiased`.
@@ -101,7 +105,7 @@ class Factorization(Operator, Completing):
 
     @cached_property
     def is_symmetric(self) -> bool:
-        """Whether it is the approximation of a symmetric matrix: one basis, and a diagonal core."""
+        """Whether it approximates a symmetric, or Hermitian, matrix: one basis, and a real diagonal core."""
         return self.left is self.right and eigenvalues(self.core.Z) is not None
 
     @property
@@ -115,10 +119,35 @@ class Factorization(Operator, Completing):
         return self.provenance.report
 
     @property
+    def H(self) -> Factorization:
+        """The adjoint: the transposed matrix, and conjugated if it is complex."""
+        core, provenance = self.core._replace(Z=adjoint(self.core.Z)), self.provenance
+        if not is_complex(core.Z):
+            provenance = provenance.T
+        elif not self.is_symmetric:  # a Hermitian matrix is its own adjoint
+            provenance = provenance.H
+        return Factorization(self.right, core, self.left, self.column_names, self.row_names, provenance)
+
+    @property
     def T(self) -> Factorization:
-        """The transposed matrix."""
-        core = self.core._replace(Z=self.core.Z.T)
-        return Factorization(self.right, core, self.left, self.column_names, self.row_names, self.provenance.T)
+        """The transposed matrix; of a complex Hermitian one, use ``H``."""
+        if not is_complex(self.core.Z):
+            return self.H
+        if self.is_symmetric:
+            raise InvalidArgumentError(
+                "the transpose of a complex Hermitian matrix is its complex conjugate, another matrix. Use .H, the "
+                "adjoint, which is the matrix itself, or .conj() if you mean the other."
+            )
+        return replace(self.H.conj(), provenance=self.provenance.T)
+
+    def conj(self) -> Factorization:
+        """The complex conjugate; a real approximation is its own."""
+        if not is_complex(self.core.Z):
+            return self
+        left = self.left.conj()
+        right = left if self.right is self.left else self.right.conj()
+        core, provenance = self.core._replace(Z=conjugate(self.core.Z)), self.provenance.conj()
+        return replace(self, left=left, core=core, right=right, provenance=provenance)
 
     # -- parts of the matrix --------------------------------------------------------------------------------------
 
@@ -135,24 +164,24 @@ class Factorization(Operator, Completing):
             return xp.concat([xp.sum(left[:0, :], axis=1), *parts])
         if len(i) <= min(n, m):
             return row_products(take(left, i, axis=0) @ Z, right, np.arange(len(i)), j)
-        left, right = (keep(left @ Z), right) if n <= m else (left, keep(right @ Z.T))
+        left, right = (keep(left @ Z), right) if n <= m else (left, keep(right @ adjoint(Z)))
         return row_products(left, right, i, j)
 
     def rows(self, i: Any) -> Matrix:
         """Rows at ``i``, shape (len(i), m)."""
         index = check_index(i, self.shape[0], name="i")
-        return (take(self.left.vectors, index, axis=0) @ self.core.Z) @ self.right.vectors.T
+        return (take(self.left.vectors, index, axis=0) @ self.core.Z) @ adjoint(self.right.vectors)
 
     def columns(self, j: Any) -> Matrix:
         """Columns at ``j``, shape (n, len(j))."""
         index = check_index(j, self.shape[1], name="j")
-        return self.left.vectors @ (self.core.Z @ take(self.right.vectors, index, axis=0).T)
+        return self.left.vectors @ (self.core.Z @ adjoint(take(self.right.vectors, index, axis=0)))
 
     def to_array(self) -> Matrix:
         """The whole matrix, shape (n, m): mind the memory."""
         if self.is_symmetric:
             return whole_of(self)
-        return (self.left.vectors @ self.core.Z) @ self.right.vectors.T
+        return (self.left.vectors @ self.core.Z) @ adjoint(self.right.vectors)
 
     def to_frame(
         self,
@@ -216,8 +245,8 @@ class Factorization(Operator, Completing):
 
     def svd(self) -> SVD:
         """Singular value decomposition, with as many values as the core's smaller side."""
-        P, s, Qt = self._core_svd()
-        return SVD(self.left.vectors @ P, s, Qt @ self.right.vectors.T)
+        P, s, Qh = self._core_svd()
+        return SVD(self.left.vectors @ P, s, Qh @ adjoint(self.right.vectors))
 
     def _core_svd(self) -> tuple[Matrix, Vector, Matrix]:
         Z = self.core.Z
@@ -229,13 +258,13 @@ class Factorization(Operator, Completing):
         if self.is_symmetric:
             return self._leading(rank)
         xp = array_namespace(self.core.Z)
-        P, s, Qt = self._core_svd()
+        P, s, Qh = self._core_svd()
         Z = s[:rank, None] * xp.eye(rank, dtype=self.dtype, device=device(s))
         return replace(
             self,
             left=self.left.rotate(P[:, :rank]),
             core=self.core._replace(Z=Z, residual_norm=math.nan),
-            right=self.right.rotate(Qt[:rank, :].T),
+            right=self.right.rotate(adjoint(Qh[:rank, :])),
             provenance=self.provenance.truncate(rank, _left_over(s[rank:], self.shape))
             if rank < self.rank
             else self.provenance,
@@ -243,7 +272,7 @@ class Factorization(Operator, Completing):
 
     def _leading(self, rank: int) -> Factorization:
         """The part of the ``rank`` eigenvalues of largest magnitude, for the approximation of a symmetric matrix."""
-        basis, kept, left_out = leading_eigenvalues(self.left, np.diagonal(to_numpy(self.core.Z)), rank)
+        basis, kept, left_out = leading_eigenvalues(self.left, np.diagonal(to_numpy(self.core.Z).real), rank)
         core = self.core._replace(Z=symmetric_core(kept, self.core.Z).Z, residual_norm=math.nan)
         provenance = self.provenance
         if rank < self.rank:
@@ -269,8 +298,8 @@ class Factorization(Operator, Completing):
                 "this approximation does not lie in the span of the sampled columns and rows, so it has no C U R form. "
                 'Use .svd(), or approximate(observation, rank, form="cur") for an approximation that has one.'
             )
-        U = left.coefficients @ self.core.Z @ right.coefficients.T
-        return CURForm(left.sample, U, right.sample.T, self.column_index, self.row_index)
+        U = left.coefficients @ self.core.Z @ adjoint(right.coefficients)
+        return CURForm(left.sample, U, adjoint(right.sample), self.column_index, self.row_index)
 
     def importance(self) -> Importance:
         r"""How much of the approximation each of the sampled columns and rows explains, in their order of merit.
@@ -286,10 +315,10 @@ class Factorization(Operator, Completing):
             If the approximation is not a combination of the sampled columns and rows.
         """
         C, _, R, column_index, row_index = self.cur()
-        U, s, Vt = self.svd()
+        U, s, Vh = self.svd()
         return Importance(
             columns=merits(C, U * s, column_index, self.sampled_column_names),
-            rows=merits(R.T, Vt.T * s, row_index, self.sampled_row_names),
+            rows=merits(adjoint(R), adjoint(Vh) * s, row_index, self.sampled_row_names),
         )
 
     @property

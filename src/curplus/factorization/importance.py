@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import array_namespace, float64, largest, to_numpy
+from .._arrays import abs_squared, adjoint, array_namespace, conjugate, double, largest, to_numpy
 from .._extras import import_extra
 from .._typing import FloatArray, IndexVector, Matrix, Names
 
@@ -93,10 +93,10 @@ def merits(sample: Matrix, directions: Matrix, index: IndexVector, names: Names)
     gain at its place. A QR factorization of C brings both factors to d rows.
     """
     xp = array_namespace(sample)
-    C, F = (float64(x) / (largest(x) or 1.0) for x in (sample, directions))
+    C, F = (double(x) / (largest(x) or 1.0) for x in (sample, directions))
     Q, triangle = xp.linalg.qr(C)
-    order, gain, alone = _greedy(to_numpy(triangle), to_numpy(Q.T @ F))
-    total = float(xp.sum(F**2)) or 1.0
+    order, gain, alone = _greedy(to_numpy(triangle), to_numpy(adjoint(Q) @ F))
+    total = float(xp.sum(abs_squared(F))) or 1.0
     return Merits(np.asarray(index)[order], np.asarray(names)[order], alone[order] / total, gain / total)
 
 
@@ -107,20 +107,20 @@ def _greedy(A: FloatArray, F: FloatArray) -> tuple[IndexVector, FloatArray, Floa
     Columns that those before them span come last and add nothing.
     """
     d = A.shape[1]
-    along, sizes = F.T @ A, np.sum(A**2, axis=0)
+    along, sizes = adjoint(F) @ A, np.sum(abs_squared(A), axis=0)
     floor, free = SPENT * sizes, np.ones(d, dtype=bool)
-    alone = np.divide(np.sum(along**2, axis=0), sizes, out=np.zeros(d), where=sizes > 0)
-    basis = np.empty((len(A), min(A.shape)))
+    alone = np.divide(np.sum(abs_squared(along), axis=0), sizes, out=np.zeros(d), where=sizes > 0)
+    basis = np.empty((len(A), min(A.shape)), dtype=A.dtype)
     order: list[int] = []
     gain = np.zeros(d)
     while len(order) < basis.shape[1] and (left := free & (sizes > floor)).any():
         k = len(order)
-        scores = np.divide(np.sum(along**2, axis=0), sizes, out=np.full(d, -1.0), where=left)
+        scores = np.divide(np.sum(abs_squared(along), axis=0), sizes, out=np.full(d, -1.0), where=left)
         best = int(np.argmax(scores))
         basis[:, k] = _residual(A[:, best], basis[:, :k])
-        shares, toward = basis[:, k] @ A, F.T @ basis[:, k]
-        gain[k] = float(toward @ toward)
-        sizes, along = sizes - shares**2, along - np.outer(toward, shares)
+        shares, toward = conjugate(basis[:, k]) @ A, adjoint(F) @ basis[:, k]
+        gain[k] = float((toward @ conjugate(toward)).real)
+        sizes, along = sizes - abs_squared(shares), along - np.outer(toward, shares)
         free[best] = False
         order.append(best)
     return np.concatenate([np.asarray(order, dtype=np.int64), np.flatnonzero(free)]), gain, alone
@@ -129,7 +129,7 @@ def _greedy(A: FloatArray, F: FloatArray) -> tuple[IndexVector, FloatArray, Floa
 def _residual(a: FloatArray, basis: FloatArray) -> FloatArray:
     """What a column adds to the span of a basis, of length 1; twice, for orthogonality to rounding."""
     for _ in range(2):
-        a = a - basis @ (basis.T @ a)
+        a = a - basis @ (adjoint(basis) @ a)
     return a / np.linalg.norm(a)
 
 

@@ -16,15 +16,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from numbers import Real
+from numbers import Complex
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._arrays import to_device, to_numpy
+from .._arrays import adjoint, array_namespace, conjugate, double, host_kind, to_device, to_numpy
 from .._typing import Matrix, Shape, Vector
 from ..exceptions import InvalidArgumentError
-from .algebra import beside, joint_basis
+from .algebra import as_complex, beside, joint_basis
 
 if TYPE_CHECKING:
     from .factorization import Factorization
@@ -43,7 +43,7 @@ class ShiftedInverse:
     left: Matrix  # (n, k), orthonormal
     values: Vector  # (k,), not zero
     right: Matrix  # (n, k), orthonormal vectors of the same span; the left ones, where the matrix is symmetric
-    shift: float
+    shift: complex  # a float, if it is real
 
     @property
     def shape(self) -> Shape:
@@ -54,81 +54,88 @@ class ShiftedInverse:
     @property
     def dtype(self) -> Any:
         """Type of its entries."""
-        return self.values.dtype
+        return array_namespace(self.left, self.values).result_type(self.left, self.values)
 
     @property
-    def T(self) -> ShiftedInverse:
-        """The inverse of the transposed matrix."""
-        return ShiftedInverse(self.right, self.values, self.left, self.shift)
+    def H(self) -> ShiftedInverse:
+        """The inverse of the adjoint."""
+        values = conjugate(self.values)
+        return ShiftedInverse(self.right, values, self.left, self.shift.conjugate())
 
     def matmat(self, X: Matrix) -> Matrix:
         """Product with ``X``, shape (n,) or (n, k)."""
-        inside = self.left.T @ X
+        projection = adjoint(self.left)
+        inside = projection @ X
         outside = X - self.left @ inside
-        again = self.left.T @ outside
+        again = projection @ outside
         inside, outside = inside + again, outside - self.left @ again
         values = self.values if len(X.shape) == 1 else self.values[:, None]
         return self.right @ (inside / values) + outside / self.shift
 
     def rmatmat(self, X: Matrix) -> Matrix:
-        """Product of the transpose with ``X``, shape (n,) or (n, k)."""
-        return self.T.matmat(X)
+        """Product of the adjoint with ``X``, shape (n,) or (n, k)."""
+        return self.H.matmat(X)
 
     matvec, rmatvec = matmat, rmatmat
     __matmul__ = matmat
 
     @property
     def logdet(self) -> float:
-        """Logarithm of the determinant of what this inverts, if that is symmetric and positive definite."""
-        values = to_numpy(self.values).astype(float)
-        lowest = min(self.shift, float(np.min(values, initial=math.inf)))
-        if self.left is not self.right or lowest <= 0:
-            what = "is not symmetric" if self.left is not self.right else f"has an eigenvalue of {lowest:.3g}"
+        """Logarithm of the determinant of what this inverts, if that is symmetric, or Hermitian, and positive."""
+        is_symmetric = self.left is self.right and not isinstance(self.shift, complex)
+        values = to_numpy(self.values).astype(float) if is_symmetric else np.zeros(1)
+        lowest = min(self.shift.real, float(np.min(values, initial=math.inf)))
+        if lowest <= 0:
+            what = f"has an eigenvalue of {lowest:.3g}" if is_symmetric else "is not symmetric or Hermitian"
             raise InvalidArgumentError(
                 f"the matrix with the shift {self.shift:g} {what}, so the logarithm of its determinant may not be a "
                 "number. Approximate a PSD matrix (psd=True) and use a positive shift, larger than minus the least "
                 "eigenvalue."
             )
-        return math.fsum(np.log(values)) + (self.shape[0] - len(values)) * math.log(self.shift)
+        return math.fsum(np.log(values)) + (self.shape[0] - len(values)) * math.log(self.shift.real)
 
 
 def shifted_inverse(approximation: Factorization, shift: Any) -> ShiftedInverse:
     """The inverse of a square approximation plus ``shift`` times the identity."""
-    a, shift = approximation, _checked(approximation, shift)
+    shift = _checked(approximation, shift)
+    a = as_complex(approximation) if isinstance(shift, complex) else approximation
     if a.is_symmetric:
         left = right = a.left.vectors
-        eigenvalues = np.diagonal(to_numpy(a.core.Z)).astype(np.float64)
-        values, is_safe = eigenvalues + shift, shift > 0 and np.min(eigenvalues, initial=0.0) >= 0
+        found = np.diagonal(to_numpy(double(a.core.Z))).real
+        values, is_safe = found + shift, shift.real > 0 and np.min(found, initial=0.0) >= 0
     else:
         Q, L, R = joint_basis(a.left.vectors, a.right.vectors)
-        P, values, Gt = np.linalg.svd(L @ to_numpy(a.core.Z).astype(np.float64) @ R.T + shift * np.eye(len(L)))
-        left, right, is_safe = Q @ beside(P, Q), Q @ beside(Gt.T, Q), False
+        P, values, Gh = np.linalg.svd(L @ to_numpy(double(a.core.Z)) @ adjoint(R) + shift * np.eye(len(L)))
+        left, right, is_safe = Q @ beside(P, Q), Q @ beside(adjoint(Gh), Q), False
     sizes = np.abs(values)
     if not is_safe and np.min(sizes, initial=math.inf) <= np.finfo(float).eps * np.max(sizes, initial=abs(shift)):
         raise InvalidArgumentError(
             f"the matrix with the shift {shift:g} is singular to rounding: minus the shift is one of its eigenvalues. "
             "Use another shift."
         )
-    return ShiftedInverse(left, beside(values, left), right, shift)
+    kind = host_kind(left)
+    values = values.astype(kind if np.iscomplexobj(values) else np.finfo(kind).dtype)
+    return ShiftedInverse(left, to_device(values, left), right, shift)
 
 
-def _checked(approximation: Factorization, shift: Any) -> float:
+def _checked(approximation: Factorization, shift: Any) -> complex:
     n, m = approximation.shape
     if n != m:
         raise InvalidArgumentError(
             f"shift={shift!r} needs a square matrix, and this is one of {n} x {m}. Leave it out."
         )
-    if not isinstance(shift, Real) or not math.isfinite(shift) or shift == 0:
+    if not isinstance(shift, Complex) or not np.isfinite(complex(shift)) or shift == 0:
         raise InvalidArgumentError(
             f"shift={shift!r} is not a number other than zero, and an approximation of low rank has no inverse without "
             "one. Give the noise variance or the ridge; solve(b) alone gives the least squares solution."
         )
-    return float(shift)
+    number = complex(shift)
+    return number if number.imag else number.real
 
 
 def least_squares(approximation: Factorization, b: Matrix) -> Matrix:
     """The x of least norm for which ``approximation @ x`` is closest to b."""
     a = approximation
-    y = to_numpy(a.left.vectors.T @ b)
+    y = to_numpy(adjoint(a.left.vectors) @ b)
     found = np.linalg.lstsq(to_numpy(a.core.Z), y, rcond=None)[0]
     return a.right.vectors @ to_device(found, a.right.vectors)

@@ -35,6 +35,7 @@ from .._arrays import (
     to_numpy,
 )
 from .._typing import FloatArray, IndexVector, Matrix, Names, Vector
+from .._validation import check_real
 from ..exceptions import InvalidArgumentError
 from .tables import check_not_infinite, column_order, like_table, numbers, within
 
@@ -206,6 +207,7 @@ class Completing:
         >>> bool(np.allclose(approx.complete_rows(known), new))
         True
         """
+        check_real(self.core.Z, "predictions for new rows")
         values, _, names = numbers(rows, name="rows")
         limits = (min_value, max_value)
         return like_table(rows, _filled(self, values, names, limits, ("rows", "columns")))
@@ -217,6 +219,7 @@ class Completing:
 
         As :meth:`complete_rows`, with the two axes exchanged.
         """
+        check_real(self.core.Z, "predictions for new columns")
         values, names, _ = numbers(columns, name="columns")
         limits = (min_value, max_value)
         return like_table(columns, _filled(self.T, values.T, names, limits, ("columns", "rows")).T)

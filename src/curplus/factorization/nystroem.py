@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._arrays import array_namespace, float64, rounding_unit, take, to_device, to_numpy
+from .._arrays import abs_squared, adjoint, array_namespace, conjugate, double, rounding_unit, take, to_device, to_numpy
 from .._typing import FloatArray, IndexVector, Matrix
 from ..exceptions import InconsistentObservationError
 from ..observation import Observation
@@ -28,9 +28,9 @@ ROUNDING = 32  # machine epsilons of the largest diagonal value: what is left be
 
 
 class Nystroem(NamedTuple):
-    """The approximation ``factor @ factor.T`` of a PSD matrix, from some of its columns."""
+    """The approximation ``factor @ factor.H`` of a PSD matrix, from some of its columns."""
 
-    factor: Matrix  # (n, k), float64; k is at most the number of columns
+    factor: Matrix  # (n, k), in double precision; k is at most the number of columns
     coefficients: FloatArray  # (d, k), on the host: factor == columns @ coefficients
     columns: Matrix  # (n, d), all that are known, as rows or as columns
     column_index: IndexVector  # (d,)
@@ -61,13 +61,13 @@ def nystroem_of(observation: Observation, *, least: float = 0.0) -> Nystroem:
         If what is left of the diagonal is clearly negative somewhere, so that the matrix is not PSD.
     """
     lines = observation if not observation.n_rows else mirrored(observation)
-    columns, index = float64(lines.columns), lines.column_index
+    columns, index = double(lines.columns), lines.column_index
     diagonal = known_diagonal(observation)
     largest = float(np.max(np.abs(diagonal), initial=0.0, where=~np.isnan(diagonal)))
     noise = observation.noise
     rounding = max(ROUNDING * rounding_unit(observation.values) * largest, 8 * noise if isinstance(noise, float) else 0)
     W = to_numpy(take(columns, index, axis=0)) if len(index) else np.zeros((0, 0))
-    coefficients, pivots = _coefficients((W + W.T) / 2, max(rounding, least * largest))
+    coefficients, pivots = _coefficients((W + adjoint(W)) / 2, max(rounding, least * largest))
     factor = columns @ to_device(coefficients, columns)
     kept = _above_rounding(factor, diagonal, pivots)
     factor, coefficients = factor[:, :kept], coefficients[:, :kept]
@@ -81,7 +81,7 @@ def nystroem_of(observation: Observation, *, least: float = 0.0) -> Nystroem:
 
 def _left(factor: Matrix, diagonal: FloatArray) -> FloatArray:
     """What the approximation leaves of the diagonal."""
-    left: FloatArray = diagonal - to_numpy(array_namespace(factor).sum(factor**2, axis=1))
+    left: FloatArray = diagonal - to_numpy(array_namespace(factor).sum(abs_squared(factor), axis=1))
     return left
 
 
@@ -90,7 +90,7 @@ def _lowest(residual: FloatArray) -> float:
 
 
 def _above_rounding(factor: Matrix, diagonal: FloatArray, pivots: FloatArray) -> int:
-    """How many pivots are larger than what the others leave below zero: where values are rounded, that tells it."""
+    """How many pivots are larger than what the others leave below zero, which rounded values do."""
     kept = len(pivots)
     while kept and pivots[kept - 1] <= -2 * _lowest(_left(factor[:, : kept - 1], diagonal)):
         kept -= 1
@@ -100,18 +100,19 @@ def _above_rounding(factor: Matrix, diagonal: FloatArray, pivots: FloatArray) ->
 def _coefficients(W: FloatArray, rounding: float) -> tuple[FloatArray, FloatArray]:
     """A matrix (d, k) with ``W @ coefficients`` a Cholesky factor of W, whose pivots (k,) come largest first."""
     d = len(W)
-    L, rest, pivots, sizes = np.zeros((d, d)), np.diagonal(W).copy(), np.zeros(0, dtype=np.int64), np.zeros(d)
+    L, rest = np.zeros((d, d), dtype=W.dtype), np.diagonal(W.real).copy()
+    pivots, sizes = np.zeros(0, dtype=np.int64), np.zeros(d)
     for k in range(d):
         p = int(np.argmax(rest))
-        if rest[p] <= max(rounding, -2 * rest.min()):  # where numbers below zero are as large, all are rounding
+        if rest[p] <= max(rounding, -2 * rest.min()):  # if numbers below zero are as large, all are rounding
             break
         sizes[k] = rest[p]
-        L[:, k] = (W[:, p] - L[:, :k] @ L[p, :k]) / np.sqrt(rest[p])
-        rest -= L[:, k] ** 2
+        L[:, k] = (W[:, p] - L[:, :k] @ conjugate(L[p, :k])) / np.sqrt(rest[p])
+        rest -= abs_squared(L[:, k])
         pivots = np.append(pivots, p)
         rest[pivots] = 0.0
-    coefficients = np.zeros((d, len(pivots)))
-    coefficients[pivots] = np.linalg.inv(L[pivots, : len(pivots)]).T
+    coefficients = np.zeros((d, len(pivots)), dtype=W.dtype)
+    coefficients[pivots] = adjoint(np.linalg.inv(L[pivots, : len(pivots)]))
     return coefficients, sizes[: len(pivots)]
 
 

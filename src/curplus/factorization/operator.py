@@ -6,14 +6,16 @@ It speaks SciPy's operator protocol without inheriting from it, so that its arra
 
 from __future__ import annotations
 
-from numbers import Real
+from numbers import Complex
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import numpy as np
 
 from .._arrays import (
+    adjoint,
     array_namespace,
-    float64,
+    conjugate,
+    double,
     is_array_api_obj,
     is_numpy_array,
     largest,
@@ -35,9 +37,9 @@ __all__ = ["Operator"]
 
 
 class Operator:
-    """What the product ``left @ Z @ right.T`` of two orthonormal bases and a core can do as a linear operator."""
+    """What the product ``left @ Z @ right.H`` of two orthonormal bases and a core can do as a linear operator."""
 
-    __array_ufunc__ = None  # so that array @ approximation asks the approximation
+    __array_ufunc__ = None  # so that array @ approximation is left to the approximation
 
     left: Basis
     core: Core
@@ -53,21 +55,15 @@ class Operator:
         """Type of its entries."""
         return self.core.Z.dtype
 
-    @property
-    def H(self: Any) -> Factorization:
-        """The adjoint, which for real numbers is the transposed matrix."""
-        adjoint: Factorization = self.T
-        return adjoint
-
     # -- products -------------------------------------------------------------------------------------------------
 
     def matmat(self, X: Matrix) -> Matrix:
         """Product with ``X``, shape (m,) or (m, k)."""
-        return self.left.vectors @ (self.core.Z @ (self.right.vectors.T @ X))
+        return self.left.vectors @ (self.core.Z @ (adjoint(self.right.vectors) @ X))
 
     def rmatmat(self: Any, X: Matrix) -> Matrix:
-        """Product of the transpose with ``X``, shape (n,) or (n, k)."""
-        return self.T.matmat(X)
+        """Product of the adjoint with ``X``, shape (n,) or (n, k)."""
+        return self.H.matmat(X)
 
     matvec, rmatvec = matmat, rmatmat
 
@@ -79,18 +75,19 @@ class Operator:
 
     def __rmatmul__(self: Any, X: Any) -> Any:
         X = self._factor(X)
-        return self.T @ X if len(X.shape) < 2 else (self.T @ X.T).T
+        return _adjoint(self.H @ _adjoint(X))
 
     def _factor(self, X: Any) -> Any:
         """The other factor of a product; what is no array of a library becomes one, a DataFrame too.
 
-        Beside arrays of another library than NumPy, it takes their library and type: not all of them mix types.
+        If the approximation is of another library than NumPy, so becomes the factor, and of its type: not all of them
+        mix types.
         """
         Z = self.core.Z
         if hasattr(X, "shape") and hasattr(X, "tocsr"):
             return X
         if not is_array_api_obj(X):
-            X = np.asarray(X, dtype=float)
+            X = np.asarray(X, dtype=complex if np.iscomplexobj(X) else float)
         if is_numpy_array(Z):
             return X
         return array_namespace(Z).astype(to_device(X, Z) if is_numpy_array(X) else X, Z.dtype, copy=False)
@@ -110,9 +107,9 @@ class Operator:
     __rmul__ = __mul__
 
     def __truediv__(self: Any, number: Any) -> Factorization:
-        if not isinstance(number, Real) or number == 0:
+        if not isinstance(number, Complex) or number == 0:
             raise InvalidArgumentError(f"an approximation cannot be divided by {number!r}. Use a number other than 0.")
-        return times(self, 1 / float(number))
+        return times(self, 1 / number)
 
     def __neg__(self: Any) -> Factorization:
         return times(self, -1.0)
@@ -127,20 +124,20 @@ class Operator:
         """Norm of the whole matrix, from its core alone: Frobenius, nuclear or spectral (2)."""
         if ord not in ("fro", "nuc", 2):
             raise InvalidArgumentError(f'ord={ord!r} is not a norm that can be had. Use "fro", "nuc" or 2.')
-        Z = to_numpy(float64(self.core.Z))
+        Z = to_numpy(double(self.core.Z))
         unit = power_of_two(largest(Z), Z)
         return float(np.linalg.norm(Z / unit, ord)) * unit if Z.size else 0.0
 
     # -- solves ---------------------------------------------------------------------------------------------------
 
-    def solve(self: Any, b: Any, *, shift: float | None = None) -> Matrix:
+    def solve(self: Any, b: Any, *, shift: complex | None = None) -> Matrix:
         r"""The solution of :math:`(\hat M + s I) x = b`; without a shift, the least squares solution of least norm.
 
         Parameters
         ----------
         b : array of shape (n,) or (n, k)
             One or several right-hand sides.
-        shift : float, optional
+        shift : float or complex, optional
             The s, such as the noise variance of a Gaussian process or the ridge of a kernel ridge regression. The
             matrix must be square. Without it, x minimises :math:`\|\hat M x - b\|`, for any matrix.
 
@@ -171,9 +168,15 @@ class Operator:
         return least_squares(self, b) if shift is None else shifted_inverse(self, shift).matmat(b)
 
     def logdet(self: Any, *, shift: float) -> float:
-        r"""The logarithm of the determinant of :math:`\hat M + s I`, for a symmetric positive definite one."""
+        r"""The logarithm of the determinant of :math:`\hat M + s I`, which is symmetric, or Hermitian, and positive."""
         return shifted_inverse(self, shift).logdet
 
-    def as_preconditioner(self: Any, *, shift: float) -> ShiftedInverse:
+    def as_preconditioner(self: Any, *, shift: complex) -> ShiftedInverse:
         r"""The inverse of :math:`\hat M + s I` as an operator, for SciPy's ``cg(K, b, M=...)`` and others."""
         return shifted_inverse(self, shift)
+
+
+def _adjoint(X: Any) -> Any:
+    """The adjoint of a matrix, of a sparse one too; a vector is conjugated."""
+    X = X.conj() if hasattr(X, "tocsr") else conjugate(X)
+    return X if len(X.shape) < 2 else X.T

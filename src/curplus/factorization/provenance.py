@@ -70,6 +70,15 @@ class Refits(NamedTuple):
         """Those of the transposed matrix."""
         return Refits(self.fold, self.columns, self.rows, tuple(fit.T for fit in self.fits))
 
+    @property
+    def H(self) -> Refits:
+        """Those of the adjoint."""
+        return self.T._replace(fits=tuple(fit.H for fit in self.fits))
+
+    def conj(self) -> Refits:
+        """Those of the conjugate of a complex matrix."""
+        return self._replace(fits=tuple(fit.conj() for fit in self.fits))
+
     def truncate(self, rank: int) -> Refits:
         """Those of an approximation that is cut."""
         return self._replace(fits=tuple(fit.truncate(min(rank, fit.rank)) for fit in self.fits))
@@ -96,6 +105,17 @@ class Provenance:
         model = None if self.model is None else self.model.T
         refits = None if self.refits is None else self.refits.T
         return Provenance(method, self.held_out, fingerprint, self.report.T, model, refits)
+
+    @property
+    def H(self) -> Provenance:
+        """How the adjoint of a complex approximation is made: from the adjoint of the sample."""
+        refits = None if self.refits is None else self.refits.H
+        return dataclasses.replace(self.T, fingerprint=None, refits=refits)
+
+    def conj(self) -> Provenance:
+        """How the conjugate of a complex approximation is made: from the conjugate of the sample."""
+        refits = None if self.refits is None else self.refits.conj()
+        return dataclasses.replace(self, fingerprint=None, refits=refits)
 
     def truncate(self, rank: int, left_over: float = 0.0) -> Provenance:
         """How the approximation is made that is cut to ``rank``, which leaves ``left_over`` (a root mean square)."""

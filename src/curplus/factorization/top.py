@@ -10,7 +10,7 @@ import numpy as np
 from .._arrays import blocks, to_numpy
 from .._extras import import_extra
 from .._typing import FloatArray, IndexVector, Names
-from .._validation import check_count, check_index
+from .._validation import check_count, check_index, check_real
 from ..exceptions import InvalidArgumentError
 from ..observation import Observation
 from ..observation.cells import Cells
@@ -45,6 +45,7 @@ class Top:
 def top_columns(approximation: Factorization, k: int, rows: Any, exclude: Any) -> Top:
     """The best columns of some rows; see :meth:`curplus.Factorization.top`."""
     a, (n, m) = approximation, approximation.shape
+    check_real(a.core.Z, "the largest predictions")
     k = check_count(k, name="k", at_most=m, of="columns", at_least=1)
     rows = np.arange(n) if rows is None else check_index(rows, n, name="rows")
     if exclude is not None and (not isinstance(exclude, Observation) or exclude.shape != a.shape):

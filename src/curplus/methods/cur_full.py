@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._arrays import array_namespace, blocks, is_numpy_array, largest
+from .._arrays import adjoint, array_namespace, blocks, is_numpy_array, largest
 from .._typing import Matrix, RandomState
 from .._validation import check_finite
 from ..exceptions import InvalidArgumentError
@@ -73,19 +73,19 @@ class CURFull:
 
 
 def _project(source: Source, U: Matrix, V: Matrix) -> Matrix:
-    """The core ``U.T @ M @ V``."""
+    """The core ``U.H @ M @ V``."""
     matmat = getattr(source, "matmat", None)
     if matmat is not None:
         with np.errstate(invalid="ignore"):  # what is not finite is looked for below
-            Z = U.T @ matmat(V)
+            Z = adjoint(U) @ matmat(V)
         if math.isfinite(largest(Z)):
             return Z
-    Z = U[:0, :].T @ V[:0, :]
+    Z = adjoint(U[:0, :]) @ V[:0, :]
     for part in blocks(*source.shape):
         index = np.arange(part.start, part.stop)
         rows = source.rows(index)
         check_finite(rows, name="rows", place=lambda k, j, index=index: f"row {index[k]}, column {j}")
         if not is_numpy_array(rows):
             rows = array_namespace(rows).astype(rows, V.dtype, copy=False)  # not all libraries mix types
-        Z = Z + U[part, :].T @ (rows @ V)
+        Z = Z + adjoint(U[part, :]) @ (rows @ V)
     return Z

@@ -16,7 +16,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._arrays import array_namespace, device, float64, largest, rounding_unit, small_svd, to_device, to_numpy
+from .._arrays import (
+    abs_squared,
+    adjoint,
+    array_namespace,
+    device,
+    double,
+    largest,
+    rounding_unit,
+    small_svd,
+    to_device,
+    to_numpy,
+)
 from .._typing import IndexVector, Matrix
 from ..exceptions import InvalidArgumentError
 from ..factorization import Basis, Core, Fact, Factorization, leading_basis
@@ -97,26 +108,26 @@ def in_span(answer: Factorization, observation: Observation) -> InSpan:
     left = _conditioned_basis(observation.columns, observation.column_index)
     if answer.is_symmetric:
         return _of_columns(answer, left)
-    right = _conditioned_basis(observation.rows.T, observation.row_index)
-    core = (left.vectors.T @ answer.left.vectors) @ answer.core.Z @ (answer.right.vectors.T @ right.vectors)
-    P, s, Qt = small_svd(core)
+    right = _conditioned_basis(adjoint(observation.rows), observation.row_index)
+    of_left, of_right = adjoint(left.vectors) @ answer.left.vectors, adjoint(answer.right.vectors) @ right.vectors
+    P, s, Qh = small_svd(of_left @ answer.core.Z @ of_right)
     rank = min(answer.rank, int(s.shape[0]))
     xp = array_namespace(s)
-    Z = s[:rank, None] * xp.eye(rank, dtype=s.dtype, device=device(s))
-    left, right = stored(left.rotate(P[:, :rank])), stored(right.rotate(Qt[:rank, :].T))
-    inside, whole = float(xp.sum(s**2)), float(xp.sum(answer.core.Z**2))
+    Z = s[:rank, None] * xp.eye(rank, dtype=P.dtype, device=device(s))
+    left, right = stored(left.rotate(P[:, :rank])), stored(right.rotate(adjoint(Qh[:rank, :])))
+    inside, whole = float(xp.sum(s**2)), float(xp.sum(abs_squared(answer.core.Z)))
     outside = max(1 - inside / whole, 0.0) if whole else math.nan
     return InSpan(Factorization(left, Core(Z, answer.core.solver), right), outside)
 
 
 def _of_columns(answer: Factorization, basis: Basis) -> InSpan:
     """The same for a symmetric answer, with one basis for columns and rows."""
-    part = basis.vectors.T @ float64(answer.left.vectors)
-    core = to_numpy((part @ float64(answer.core.Z)) @ part.T)
-    values, P = np.linalg.eigh((core + core.T) / 2)
-    if np.all(np.diagonal(to_numpy(answer.core.Z)) >= 0):
+    part = adjoint(basis.vectors) @ double(answer.left.vectors)
+    core = to_numpy((part @ double(answer.core.Z)) @ adjoint(part))
+    values, P = np.linalg.eigh((core + adjoint(core)) / 2)
+    if np.all(np.diagonal(to_numpy(answer.core.Z)).real >= 0):
         values = np.maximum(values, 0.0)
-    inside, whole = float(np.sum(values**2)), float(np.sum(to_numpy(answer.core.Z).astype(float) ** 2))
+    inside, whole = float(np.sum(values**2)), float(np.sum(abs_squared(to_numpy(double(answer.core.Z)))))
     rotated = basis.rotate(to_device(P, basis.vectors))
     kept, leading, _ = leading_eigenvalues(rotated, values, min(answer.rank, len(values)))
     kept = stored(kept)
@@ -125,11 +136,11 @@ def _of_columns(answer: Factorization, basis: Basis) -> InSpan:
 
 
 def _conditioned_basis(sample: Matrix, index: IndexVector) -> Basis:
-    """Orthonormal basis of a sample in float64, without the directions that its coefficients would not reproduce.
+    """Orthonormal basis of a sample, without the directions that its coefficients would not reproduce.
 
-    The norm of the coefficients of a direction is the inverse of its singular value.
+    Computed in double precision. The norm of the coefficients of a direction is the inverse of its singular value.
     """
-    basis = leading_basis(float64(sample), index=index)
+    basis = leading_basis(double(sample), index=index)
     xp = array_namespace(basis.vectors)
     assert basis.coefficients is not None
     sizes = xp.linalg.vector_norm(basis.coefficients / (largest(basis.coefficients) or 1.0), axis=0)

@@ -127,7 +127,7 @@ def _check_numbers(left: Basis, core: Core, right: Basis) -> None:
         *_sample_parts("left", left),
         *_sample_parts("right", right),
     ):
-        if x.dtype.kind != "f" or x.shape != shape or not np.isfinite(x).all():
+        if x.dtype.kind not in "fc" or x.shape != shape or not np.isfinite(x).all():
             raise ValueError(f"{name} has shape {x.shape} and type {x.dtype}, and needs finite numbers, shape {shape}")
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+from .._arrays import adjoint
 from .._sets import NO_INDEX
 from .._typing import IndexVector, RandomState
 from .._validation import check_rank
@@ -51,7 +52,7 @@ def sampled_bases(observation: Observation, rank: int | None, bases: Bases | Non
     if bases is not None:
         return bases if rank is None else Bases(bases.left.leading(rank), bases.right.leading(rank))
     left = leading_basis(observation.columns, rank, index=observation.column_index)
-    right = leading_basis(observation.rows.T, rank, index=observation.row_index)
+    right = leading_basis(adjoint(observation.rows), rank, index=observation.row_index)
     return Bases(left, right)
 
 

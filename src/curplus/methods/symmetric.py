@@ -1,4 +1,4 @@
-r"""Approximations of matrices that equal their transpose, and of PSD ones.
+r"""Approximations of matrices that equal their adjoint, and of PSD ones.
 
 Nothing is lost by following the promise: M is as far from :math:`\hat M^\top` as from :math:`\hat M`, so their mean is
 no farther; and a PSD matrix is no farther from the PSD part of an approximation than from the approximation.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._arrays import array_namespace, float64, rounding_unit, to_device, to_numpy
+from .._arrays import adjoint, array_namespace, double, rounding_unit, to_device, to_numpy
 from ..factorization import Basis, Factorization
 from ..factorization.symmetric import symmetric_core
 from ..observation.symmetry import PSD
@@ -18,10 +18,10 @@ __all__ = ["symmetric_part"]
 
 def symmetric_part(answer: Factorization, rank: int | None, symmetry: str) -> Factorization:
     """The symmetric matrix nearest to an answer, or the nearest PSD one, and its leading ``rank`` eigenvalues."""
-    xp, U, V = array_namespace(answer.core.Z), float64(answer.left.vectors), float64(answer.right.vectors)
+    xp, U, V = array_namespace(answer.core.Z), double(answer.left.vectors), double(answer.right.vectors)
     Q, _ = xp.linalg.qr(xp.concat([U, V], axis=1))
-    core = to_numpy(((Q.T @ U) @ float64(answer.core.Z)) @ (V.T @ Q))
-    values, P = np.linalg.eigh((core + core.T) / 2)
+    core = to_numpy(((adjoint(Q) @ U) @ double(answer.core.Z)) @ (adjoint(V) @ Q))
+    values, P = np.linalg.eigh((core + adjoint(core)) / 2)
     order = np.argsort(-np.abs(values), kind="stable")
     least = rounding_unit(values) * np.abs(values).max(initial=0.0)
     kept = order[(values[order] > least) if symmetry == PSD else (np.abs(values[order]) > least)][:rank]

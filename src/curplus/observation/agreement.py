@@ -91,7 +91,7 @@ def check_repeated(first: Observation, second: Observation, magnitude: float) ->
     allowed = Allowed(8 * rounding_unit(first.values) * magnitude, spread)
     if math.isinf(spread):
         return
-    for what, a, b in (("columns", first, second), ("rows", first.T, second.T)):
+    for what, a, b in (("columns", first, second), ("rows", first.H, second.H)):
         where = index_table(a.column_index, a.shape[1])[b.column_index]
         both = np.flatnonzero(where >= 0)
         if len(both):

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from .._arrays import float64, gather, index_table, is_dask_array, rounding_unit, take, to_numpy
+from .._arrays import double, gather, index_table, is_dask_array, rounding_unit, take, to_numpy
 from .._sets import NO_INDEX, is_in
 from .._typing import FloatArray, IndexVector, Matrix, Shape
 from .entries import Entries
@@ -31,9 +31,9 @@ class Cells:
 
     shape: Shape
     row_index: IndexVector  # (d2,)
-    rows: Matrix  # (d2, m), float64, NaN at gaps
+    rows: Matrix  # (d2, m), in double precision, NaN at gaps
     column_index: IndexVector  # (d1,)
-    columns: Matrix  # (n, d1), float64, NaN at gaps
+    columns: Matrix  # (n, d1), in double precision, NaN at gaps
     entries: Entries  # outside them, with weights of mean one; a position may occur more than once
     record: IndexVector  # (k,), which record of the observation each entry is
     rounding: float  # relative rounding of the values as they were read
@@ -57,10 +57,10 @@ class Cells:
         return cls(
             o.shape,
             o.row_index,
-            float64(o.rows),
+            double(o.rows),
             o.column_index,
-            float64(o.columns),
-            Entries(o.shape, some.i, some.j, float64(some.values), weights=weights),
+            double(o.columns),
+            Entries(o.shape, some.i, some.j, double(some.values), weights=weights),
             record[which],
             rounding_unit(observation.values),
             o.design.rows == o.design.columns == "uniform",
@@ -186,7 +186,7 @@ class Cells:
         if on_row.all():
             table = np.array(to_numpy(self.rows)[place])
         else:
-            table = np.full((len(index), m), np.nan)
+            table = np.full((len(index), m), np.nan, dtype=to_numpy(self.rows).dtype)
             table[:, self.column_index] = to_numpy(self.columns)[index]
             table[on_row] = to_numpy(self.rows)[place[on_row]]
             known = self._mean_of_entries[index].tocoo()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arrays import array_namespace, real_array, to_numpy
+from .._arrays import array_namespace, is_complex, real_array, to_numpy
 from .._typing import Array, IndexVector, Shape, Vector
 from .._validation import check_finite
 from ..exceptions import InvalidArgumentError
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "check_chances",
+    "check_complex",
     "check_design",
     "check_evidence",
     "check_no_repeats",
@@ -116,6 +117,17 @@ def check_observation(observation: Any, *, name: str = "observation") -> Observa
             "fills a table at once."
         )
     return observation
+
+
+def check_complex(observation: Observation) -> None:
+    """Complex values are exact, and have no gaps."""
+    o = observation
+    if is_complex(o.values) and (o.gaps or o.noise is not None):
+        what = "gaps" if o.gaps else "noise"
+        raise InvalidArgumentError(
+            f"complex values cannot have {what} yet. Observe the real and imaginary parts separately, or leave out "
+            f"{what}=."
+        )
 
 
 def check_no_repeats(index: IndexVector, name: str) -> None:

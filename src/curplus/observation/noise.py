@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from .._arrays import index_table, take, to_numpy
+from .._arrays import double, index_table, segment_sum, take, to_numpy
 from .._typing import FloatArray, IndexVector, Vector
 from .._validation import UNKNOWN, check_one_noise
 from ..exceptions import InvalidArgumentError
@@ -160,9 +160,9 @@ class PlaceMeans(NamedTuple):
 def place_means(entries: Entries, some: IndexVector) -> PlaceMeans:
     """Means of some of the records."""
     flat, first, place = np.unique(entries.flat_index[some], return_index=True, return_inverse=True)
-    values, weights = to_numpy(take(entries.values, some, axis=0)).astype(np.float64), relative_weights(entries)[some]
+    values, weights = to_numpy(double(take(entries.values, some, axis=0))), relative_weights(entries)[some]
     weight: FloatArray = np.bincount(place, weights, len(flat)).astype(np.float64)
-    away = np.bincount(place, weights * (values - values[first][place]), len(flat))
+    away = segment_sum((weights * (values - values[first][place]))[:, None], place, len(flat))[:, 0]
     return PlaceMeans(flat, values[first] + away / weight, weight)
 
 

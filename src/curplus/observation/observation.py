@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arrays import index_table, keep_tall, one_type, read_only
+from .._arrays import conjugate, index_table, keep_tall, one_type, read_only
 from .._files import write_file
 from .._html import html_table
 from .._sets import NO_INDEX, different, is_in
@@ -23,6 +23,7 @@ from .._typing import IndexVector, Matrix, Names, Shape, Vector
 from .._validation import check_gaps, check_index, check_names, check_shape
 from .checks import (
     check_chances,
+    check_complex,
     check_design,
     check_evidence,
     check_no_repeats,
@@ -40,7 +41,7 @@ from .noise import Noise, Repeats, check_noise, joined_noise, repeats_within
 from .part import part_fields, parts_to_save, scaled_fields, turned_fields
 from .plan import SampleCounts, SamplingDesign
 from .settle import settled
-from .symmetry import check_symmetry, joined_symmetry
+from .symmetry import check_symmetry, check_transposable, joined_symmetry
 from .table import FromTable
 
 __all__ = ["Observation", "counted"]
@@ -193,6 +194,7 @@ class Observation(FromTable, Fillable):
             symmetry=check_symmetry(self.symmetry, shape),
         )
         check_shapes(self)
+        check_complex(self)
         check_unmeasured(self)
         check_chances(self.probabilities, shape)
         check_no_repeats(self.column_index, "column_index")
@@ -320,8 +322,15 @@ class Observation(FromTable, Fillable):
 
     @property
     def T(self) -> Observation:
-        """The same observation of the transposed matrix."""
+        """The same observation of the transposed matrix; of a complex Hermitian one, use ``H``."""
+        check_transposable(self)
         return self._replaced(**turned_fields(self))
+
+    @property
+    def H(self) -> Observation:
+        """The same observation of the adjoint: the transposed matrix, and conjugated if it is complex."""
+        fields = turned_fields(self) | {"values": self.values}
+        return self._replaced(**fields | {name: conjugate(fields[name]) for name in ("columns", "rows", "values")})
 
     def noted(self, note: str) -> Observation:
         """The same observation, with one more line of history."""

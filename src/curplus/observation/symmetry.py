@@ -1,4 +1,8 @@
-"""What is known of a matrix that equals its transpose: every value stands in two places."""
+"""What is known of a matrix that equals its adjoint: every value stands in two places, conjugated in one of them.
+
+The promise ``"symmetric"`` of a complex matrix means that it is Hermitian, :math:`M = M^*`, and ``"psd"`` that it is
+Hermitian and PSD. There is no promise for a complex matrix that equals its transpose.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._arrays import gather, rounding_unit, take, to_numpy
+from .._arrays import array_namespace, conjugate, gather, is_complex, rounding_unit, take, to_device, to_numpy
 from .._sets import NO_INDEX
-from .._typing import FloatArray, IndexVector
+from .._typing import FloatArray, IndexVector, Vector
 from ..exceptions import InconsistentObservationError, InvalidArgumentError
 from .agreement import check_agreement
 from .noise import noise_of_records
@@ -21,6 +25,7 @@ __all__ = [
     "SYMMETRIC",
     "check_symmetric",
     "check_symmetry",
+    "check_transposable",
     "folded",
     "joined_symmetry",
     "known_diagonal",
@@ -46,6 +51,14 @@ def check_symmetry(symmetry: Any, shape: tuple[int, int]) -> str | None:
     return None if symmetry is None else str(symmetry)
 
 
+def check_transposable(observation: Observation) -> None:
+    """That the transpose is a matrix of which the same is promised as of this one, known from the same values."""
+    if observation.symmetry is not None and is_complex(observation.values):
+        raise InvalidArgumentError(
+            "the transpose of a complex Hermitian matrix is its complex conjugate, another matrix. Use .H, the adjoint."
+        )
+
+
 def joined_symmetry(first: Observation, second: Observation) -> str | None:
     """What is promised of a matrix of which there are two samples."""
     return max(first.symmetry, second.symmetry, key=SYMMETRIES.index)
@@ -61,13 +74,14 @@ def check_symmetric(observation: Observation, magnitude: float) -> None:
     o = observation
     if o.symmetry is None:
         return
-    turned = o.T
+    turned = o.H
     try:
         check_agreement(o, turned, magnitude)
         check_agreement(turned, o, magnitude)
     except InconsistentObservationError as error:
+        promise = "M = M.H, its conjugate transpose" if is_complex(o.values) else "M = M.T"
         raise InconsistentObservationError(
-            f"symmetry={o.symmetry!r} promises M = M.T, so a value stands for two places, but {error} "
+            f"symmetry={o.symmetry!r} promises {promise}, so a value stands for two places, but {error} "
             "If the matrix is not symmetric, leave the promise out."
         ) from error
     if o.symmetry == PSD and o.noise is None:
@@ -98,14 +112,14 @@ def _check_diagonal(diagonal: FloatArray, share: float) -> None:
 
 
 def known_diagonal(observation: Observation) -> FloatArray:
-    """The diagonal of a square matrix, float64 on the host, shape (n,); NaN where it is not known."""
+    """The diagonal of a Hermitian matrix, float64 on the host, shape (n,); NaN where it is not known."""
     o = observation
     diagonal = np.full(o.shape[0], np.nan)
     on_diagonal = np.flatnonzero(o.i == o.j)
-    diagonal[o.i[on_diagonal]] = to_numpy(take(o.values, on_diagonal, axis=0))
+    diagonal[o.i[on_diagonal]] = to_numpy(take(o.values, on_diagonal, axis=0)).real
     for lines, index in ((o.rows.T, o.row_index), (o.columns, o.column_index)):
         if len(index):
-            own = to_numpy(gather(lines, index, np.arange(len(index)))).astype(np.float64)
+            own = to_numpy(gather(lines, index, np.arange(len(index)))).real.astype(np.float64)
             diagonal[index] = np.where(np.isnan(own), diagonal[index], own)
     return diagonal
 
@@ -113,7 +127,15 @@ def known_diagonal(observation: Observation) -> FloatArray:
 def folded(observation: Observation) -> Observation:
     """The same records, each moved to the upper triangle, where the value stands too."""
     o = observation
-    return o._replaced(i=np.minimum(o.i, o.j), j=np.maximum(o.i, o.j))
+    values = _conjugated(o.values, o.i > o.j)
+    return o._replaced(i=np.minimum(o.i, o.j), j=np.maximum(o.i, o.j), values=values)
+
+
+def _conjugated(values: Vector, which: Any) -> Vector:
+    """The values of some records, on the host a truth value each, conjugated."""
+    if not is_complex(values):
+        return values
+    return array_namespace(values).where(to_device(which, values), conjugate(values), values)
 
 
 def mirrored(observation: Observation, which: IndexVector | None = None) -> Observation:
@@ -128,14 +150,14 @@ def mirrored(observation: Observation, which: IndexVector | None = None) -> Obse
     """
     o = observation
     lines = o.subset(entries=NO_INDEX, design=o.design)._replaced(repeats=None)
-    both = lines.extend(lines.T)
+    both = lines.extend(lines.H)
     which = np.arange(o.n_entries) if which is None else which
     copied = which[o.i[which] != o.j[which]]
     order = np.concatenate([np.arange(o.n_entries), copied])
     return both._replaced(
         i=np.concatenate([o.i, o.j[copied]]),
         j=np.concatenate([o.j, o.i[copied]]),
-        values=take(o.values, order, axis=0),
+        values=_conjugated(take(o.values, order, axis=0), np.arange(len(order)) >= o.n_entries),
         probabilities=None if o.probabilities is None else o.probabilities[order],
         weights=None if o.weights is None else o.weights[order],
         evidence=None if o.evidence is None else o.evidence[order],

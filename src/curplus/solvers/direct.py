@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 import scipy.linalg
 
-from .._arrays import array_namespace, device, is_numpy_array, rounding_unit
+from .._arrays import adjoint, array_namespace, device, is_numpy_array, rounding_unit
 from .._typing import Matrix, Vector
 from .equations import EntryEquations
 from .solver import Found, Solver, check_not_negative
@@ -23,7 +23,7 @@ __all__ = ["LeastSquares", "MinimumNorm", "NormalEquations"]
 class LeastSquares(Solver):
     r"""Dense least squares: QR of the equations, a block at a time, then the SVD of the triangle.
 
-    The most careful solver: it never squares the condition, and tells the rank and condition of the equations. It costs
+    The most careful solver: it never squares the condition, and finds the rank and condition of the equations. It costs
     :math:`O(|\Omega| p^2)` for :math:`p = r_1 r_2` unknowns, so it is for small cores.
 
     Parameters
@@ -52,12 +52,12 @@ class LeastSquares(Solver):
         if triangle is None:
             return Found(equations.zero(), rank=0, condition=1.0)
         R, c = triangle[:, :-1], triangle[:, -1]
-        U, s, Wt = xp.linalg.svd(R, full_matrices=False)
+        U, s, Wh = xp.linalg.svd(R, full_matrices=False)
         size = max(equations.target.shape[0], R.shape[1])
         rcond = size * rounding_unit(s) if self.rcond is None else self.rcond
         rank = int(xp.count_nonzero(s > rcond * s[0]))
         s = s[:rank]
-        z = Wt[:rank, :].T @ (s / (s**2 + self.ridge) * (U[:, :rank].T @ c))
+        z = adjoint(Wh[:rank, :]) @ (s / (s**2 + self.ridge) * (adjoint(U[:, :rank]) @ c))
         condition = float(s[0] / s[-1]) if rank else 1.0
         return Found(xp.reshape(z, equations.shape), rank=rank, condition=condition)
 
@@ -110,7 +110,8 @@ def _gram_inverse(G: Matrix, ridge: float) -> tuple[Callable[[Vector], Vector], 
     size = G.shape[0]
     G = G + ridge * xp.eye(size, dtype=G.dtype, device=device(G))
     if is_numpy_array(G):
-        factor, info = scipy.linalg.lapack.dpotrf(G, lower=True)
+        factorize = scipy.linalg.get_lapack_funcs("potrf", (G,))
+        factor, info = factorize(G, lower=True)
         if info == 0:
             largest, inverse = _top_eigenvalue(G.dot, size), partial(scipy.linalg.cho_solve, (factor, True))
             condition = largest * _top_eigenvalue(inverse, size)
@@ -121,7 +122,7 @@ def _gram_inverse(G: Matrix, ridge: float) -> tuple[Callable[[Vector], Vector], 
     rank = int(xp.count_nonzero(kept))
     values, vectors = values[size - rank :], vectors[:, size - rank :]
     condition = math.sqrt(float(values[-1] / values[0])) if rank else 1.0
-    return (lambda x: vectors @ ((vectors.T @ x) / values)), rank, condition
+    return (lambda x: vectors @ ((adjoint(vectors) @ x) / values)), rank, condition
 
 
 def _top_eigenvalue(apply: Callable[[Vector], Vector], size: int, steps: int = 20) -> float:

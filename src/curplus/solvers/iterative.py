@@ -10,7 +10,7 @@ import numpy as np
 import scipy.linalg
 from scipy.sparse.linalg import LinearOperator, lsmr
 
-from .._arrays import array_namespace, float64, is_numpy_array, to_device, to_numpy
+from .._arrays import array_namespace, conjugate, double, is_numpy_array, real_part, to_device, to_numpy
 from .._typing import Matrix, Vector
 from .equations import EntryEquations
 from .solver import Found, Solver, norm
@@ -80,7 +80,7 @@ class ConjugateGradient(Solver):
         while (size := norm(begun.slope)) > goal and begun.steps + FAST <= self.max_iter:
             # The copy in single precision is made anew: it would be in memory beside what double precision needs.
             more = _descent(equations.in_single(), begun.slope / size, max(DIGITS, goal / size), self.ridge)
-            z = begun.z + size * float64(more.Z)
+            z = begun.z + size * double(more.Z)
             residual = equations.target - equations.apply(z)
             slope = equations.adjoint(residual) - self.ridge * z
             steps = begun.steps + more.iterations
@@ -116,7 +116,7 @@ class LSMR(Solver):
             (equations.target.shape[0], math.prod(equations.shape)),
             matvec=lambda z: to_numpy(equations.apply(core(z))),
             rmatvec=lambda e: to_numpy(equations.adjoint(to_device(e, equations.left))).reshape(-1),
-            dtype=np.float64,
+            dtype=to_numpy(equations.target).dtype,
         )
         # LSMR measures the gradient against ||A|| ||residual||; this is the same goal in its words.
         target = to_numpy(equations.target)
@@ -163,7 +163,7 @@ class AcceleratedGradient(Solver):
             image_slope = equations.apply(slope)
             curvature = max(curvature, (norm(image_slope) / size) ** 2 + self.ridge)
             z_next, image_next = ahead - slope / curvature, image_ahead - image_slope / curvature
-            if float(xp.sum(slope * (z_next - z))) > 0:
+            if float(real_part(xp.sum(conjugate(slope) * (z_next - z)))) > 0:
                 momentum = 1.0
             following = (1 + math.sqrt(1 + 4 * momentum**2)) / 2
             push = (momentum - 1) / following

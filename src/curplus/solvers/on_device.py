@@ -1,7 +1,8 @@
 """Products and sums over scattered positions of two tall factors on a device, without a copy of their rows.
 
 Rows gathered for k positions are k x r numbers, which each step of an iteration would write and read again. PyTorch has
-both operations for sparse matrices, for CuPy they are two small kernels, and other libraries gather.
+both operations for sparse matrices, for CuPy they are two small kernels, and other libraries gather; so do complex
+numbers.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import is_cupy_array, is_torch_array
 
-from .._arrays import array_namespace, row_dots, segment_sum, to_numpy
+from .._arrays import array_namespace, is_complex, row_dots, segment_sum, to_numpy
 from .._typing import Matrix, Namespace, Vector
 
 __all__ = ["scattered_products", "scattered_sums"]
@@ -50,11 +51,13 @@ extern "C" __global__ void sums(
 
 
 def scattered_products(left: Matrix, right: Matrix, i: Vector, j: Vector, start: Vector) -> Vector:
-    """Inner products of the rows ``left[i[t]]`` and ``right[j[t]]``.
+    """Inner products of the rows ``left[i[t]]`` and ``right[j[t]]``, conjugated.
 
     ``i`` is ascending, and the positions of row p are ``start[p]:start[p + 1]``.
     """
     xp = array_namespace(left)
+    if is_complex(left):
+        return row_dots(xp.take(left, i, axis=0), xp.take(right, j, axis=0))
     if is_cupy_array(left):
         return _launched("products", xp.empty(j.shape, dtype=left.dtype), left, right, i, j)
     if is_torch_array(left) and left.is_cuda:
@@ -67,7 +70,7 @@ def scattered_products(left: Matrix, right: Matrix, i: Vector, j: Vector, start:
 def scattered_sums(weights: Vector, right: Matrix, i: Vector, j: Vector, start: Vector) -> Matrix:
     """Sums of ``weights[t] * right[j[t]]`` over the positions of each row."""
     xp, rows = array_namespace(right), start.shape[0] - 1
-    if is_cupy_array(right):
+    if is_cupy_array(right) and not is_complex(right):
         return _launched("sums", xp.empty((rows, right.shape[1]), dtype=right.dtype), weights, right, start, j)
     if is_torch_array(right) and right.is_cuda:
         with _quiet():

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import is_torch_array
 
-from .._arrays import gather, host_array, is_array_api_obj, real_array, take
+from .._arrays import gather, host_array, is_array_api_obj, number_array, take
 from .._typing import IndexVector, Matrix, Names, Shape, Vector
 from .._validation import check_two_dimensional
 from ..exceptions import InvalidArgumentError
@@ -23,7 +23,7 @@ class ArraySource:
     Parameters
     ----------
     matrix : array of shape (n, m)
-        Real numbers: float32 stays float32, integers are read as float64.
+        Real or complex numbers: float32 and complex64 stay as they are, integers are read as float64.
     """
 
     row_names: Names | None = None
@@ -39,7 +39,7 @@ class ArraySource:
                 ".to_dense(), or to a sparse matrix of SciPy, which stays sparse."
             )
         check_two_dimensional(array.shape)
-        self.dtype = real_array(array[:0, :0], name="the matrix").dtype
+        self.dtype = number_array(array[:0, :0], name="the matrix").dtype
         self.matrix = array
 
     @property
@@ -47,10 +47,10 @@ class ArraySource:
         return int(self.matrix.shape[0]), int(self.matrix.shape[1])
 
     def rows(self, index: IndexVector) -> Matrix:
-        return real_array(take(self.matrix, index, axis=0), name="the matrix")
+        return number_array(take(self.matrix, index, axis=0), name="the matrix")
 
     def columns(self, index: IndexVector) -> Matrix:
-        return real_array(take(self.matrix, index, axis=1), name="the matrix")
+        return number_array(take(self.matrix, index, axis=1), name="the matrix")
 
     def entries(self, i: IndexVector, j: IndexVector) -> Vector:
-        return real_array(gather(self.matrix, i, j), name="the matrix")
+        return number_array(gather(self.matrix, i, j), name="the matrix")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import real_array
+from .._arrays import number_array
 from .._typing import IndexVector, Matrix, Names, Shape, Vector
 from .._validation import check_count, check_index, check_names, check_shape
 from ..exceptions import CURPlusError, InvalidArgumentError, SourceError
@@ -50,7 +50,7 @@ class ChunkedSource:
     chunks : pair of int or of sequences of int
         Numbers of rows and columns of a chunk, or for each side the sizes of all chunks along it.
     dtype : dtype, default float64
-        Type of the numbers that are stored. float32 stays float32, integers are read as float64.
+        Type of the numbers that are stored. float32 and complex64 stay as they are, integers are read as float64.
     cache_bytes : int, default 2**28
         Chunks that were read are kept up to this size, the least recently used is dropped first. Chunks that are kept
         are not read again by the next pass, such as the next round of :func:`curplus.acquire`.
@@ -103,7 +103,7 @@ class ChunkedSource:
         self._chunk = chunk
         self._shape = check_shape(shape)
         self._edges = chunk_edges(chunks, self._shape)
-        self.dtype = real_array(np.empty(0, dtype=np.dtype(dtype)), name="the matrix").dtype
+        self.dtype = number_array(np.empty(0, dtype=np.dtype(dtype)), name="the matrix").dtype
         self._cache = ChunkCache(check_count(cache_bytes, name="cache_bytes"))
         self._cache_bytes, self._read_ahead = cache_bytes, read_ahead
         self._memory_limit: int | None = None

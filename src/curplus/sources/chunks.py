@@ -175,7 +175,7 @@ def dense(part: Chunk) -> Matrix | Vector:
 
 
 def check_chunk(chunk: Any, place: Place, dtype: Any) -> Chunk:
-    """A chunk as a NumPy array or a CSR matrix of real numbers, of the size of its place."""
+    """A chunk as a NumPy array or a CSR matrix of numbers, of the size of its place."""
     rows, columns = place
     expected = (rows.stop - rows.start, columns.stop - columns.start)
     # Conversion to floating point comes first: duplicates of small integers would overflow when they add up.
@@ -185,8 +185,8 @@ def check_chunk(chunk: Any, place: Place, dtype: Any) -> Chunk:
         raise SourceError(f"the chunk at {place_in_words(place)} is a masked array, and a masked value cannot be read.")
     if found.shape != expected:
         raise SourceError(f"the chunk at {place_in_words(place)} has shape {found.shape}. It must be {expected}.")
-    if found.dtype.kind not in "biuf":
-        raise SourceError(f"the chunk at {place_in_words(place)} has dtype {found.dtype}, which is not a real number.")
+    if found.dtype.kind not in "biufc":
+        raise SourceError(f"the chunk at {place_in_words(place)} has dtype {found.dtype}, which is not a number.")
     return found
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arrays import array_namespace, is_numpy_array, row_dots, take, to_numpy
+from .._arrays import adjoint, array_namespace, is_numpy_array, row_dots, take, to_numpy
 from .._typing import IndexVector, Matrix, Shape, Vector
 
 __all__ = ["FactoredSource"]
@@ -47,7 +47,7 @@ class FactoredSource:
         left, right = _taken(self.left, i, axis=0), _taken(self.right, j, axis=1)
         if is_numpy_array(left):
             return np.einsum("tk,kt->t", left, right)
-        return row_dots(left, right.T)
+        return row_dots(left, adjoint(right))
 
     def matmat(self, X: Matrix) -> Matrix:
         """Product with a tall matrix ``X`` of shape (m, k)."""

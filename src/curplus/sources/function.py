@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._arrays import blocks, real_array
+from .._arrays import blocks, is_complex, number_array
 from .._typing import IndexVector, Matrix, Names, Shape, Vector
 from .._validation import check_count, check_gaps, check_names, check_one_noise, check_shape
 from ..exceptions import InvalidArgumentError, SourceError
@@ -24,11 +24,11 @@ class CallableSource:
     Parameters
     ----------
     function : callable
-        Takes two equal-length one-dimensional int64 arrays and returns as many real numbers.
+        Takes two equal-length one-dimensional int64 arrays and returns as many numbers.
     shape : (int, int)
         Numbers of rows and columns.
     dtype : dtype, default float64
-        Type of the values that are kept, float32 or float64.
+        Type of the values that are kept: float32, float64, complex64 or complex128.
     block_size : int, default 2**18
         Most positions to ask for in one call.
     row_names, column_names : sequence, optional
@@ -67,8 +67,10 @@ class CallableSource:
         self._shape = check_shape(shape)
         self._block_size = check_count(block_size, name="block_size", at_least=1)
         self.dtype = np.dtype(dtype)
-        if self.dtype not in (np.float32, np.float64):
-            raise InvalidArgumentError(f"dtype={self.dtype} is not supported. Use float32 or float64.")
+        if self.dtype not in (np.float32, np.float64, np.complex64, np.complex128):
+            raise InvalidArgumentError(
+                f"dtype={self.dtype} is not supported. Use float32, float64, complex64 or complex128."
+            )
         self.row_names: Names | None = check_names(row_names, self._shape[0], name="row_names")
         self.column_names: Names | None = check_names(column_names, self._shape[1], name="column_names")
         self.gaps = check_gaps(gaps)
@@ -131,7 +133,9 @@ class CallableSource:
                 f"the function raised {type(error).__name__}: {error}, when asked for {asked}."
             ) from error
         try:
-            values = real_array(np.asanyarray(values), name="what the function returned")
+            values = number_array(np.asanyarray(values), name="what the function returned")
+            if is_complex(values) and self.dtype.kind != "c":
+                raise TypeError(f"it is complex, and dtype={self.dtype} keeps real numbers. Give dtype=complex.")
             with np.errstate(over="ignore"):
                 values = values.astype(self.dtype, copy=False)
         except (ValueError, TypeError) as error:

@@ -89,7 +89,7 @@ def only_matrix(arrays: dict[str, Any], path: Path, dataset: str | None) -> Any:
         return arrays[dataset.strip("/")]
     matrices = {name: array for name, array in arrays.items() if _is_matrix(array)}
     if not matrices:
-        raise SourceError(f"{path} holds no matrix of real numbers. It holds {_listed(arrays)}.")
+        raise SourceError(f"{path} holds no matrix of numbers. It holds {_listed(arrays)}.")
     if len(matrices) > 1:
         raise SourceError(
             f"{path} holds {len(matrices)} matrices: {_listed(matrices)}. "
@@ -105,4 +105,4 @@ def _listed(arrays: dict[str, Any], *, most: int = 20) -> str:
 
 
 def _is_matrix(array: Any) -> bool:
-    return len(array.shape or ()) == 2 and np.dtype(array.dtype).kind in "biuf"
+    return len(array.shape or ()) == 2 and np.dtype(array.dtype).kind in "biufc"

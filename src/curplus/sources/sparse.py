@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from .._arrays import real_array
+from .._arrays import number_array
 from .._typing import IndexVector, Matrix, Names, Shape, Vector
 from .._validation import check_two_dimensional
 
@@ -25,7 +25,7 @@ class SparseSource:
     Parameters
     ----------
     matrix : scipy.sparse array or matrix of shape (n, m)
-        Real numbers. The caller's matrix is never changed.
+        Real or complex numbers. The caller's matrix is never changed.
     """
 
     row_names: Names | None = None
@@ -33,7 +33,7 @@ class SparseSource:
 
     def __init__(self, matrix: Any) -> None:
         check_two_dimensional(matrix.shape)
-        self.dtype = real_array(np.empty(0, dtype=matrix.dtype), name="the matrix").dtype
+        self.dtype = number_array(np.empty(0, dtype=matrix.dtype), name="the matrix").dtype
         self.matrix = matrix
 
     @property

@@ -16,7 +16,7 @@ import numpy as np
 from ..._arrays import array_namespace, gather, harmless_unit, is_dask_array, is_numpy_array, take, to_device, to_numpy
 from ..._sets import NO_INDEX
 from ..._typing import FloatArray, IndexVector, Matrix, RandomState
-from ..._validation import check_count, random_generator
+from ..._validation import check_count, check_real, random_generator
 from ...evaluation.cross_fit import table_as_entries
 from ...evaluation.left_out import Fold, left_out
 from ...exceptions import InvalidArgumentError
@@ -337,6 +337,7 @@ def _errors_by_rank(answer: Factorization, i: IndexVector, j: IndexVector, value
 def _check(observation: Observation, method: StackedApproximation) -> None:
     """That there is something to approximate, and that all steps can be made."""
     o = check_observation(observation)
+    check_real(o.values, "the models of approximate")
     if method.rank is not None:
         check_count(method.rank, name="rank", at_least=1)
     if not any(o.counts):
