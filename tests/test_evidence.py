@@ -11,8 +11,8 @@ import curplus
 from curplus import Observation
 from curplus.evaluation.residual import Residual
 from curplus.exceptions import InvalidArgumentError
+from curplus.methods.holdout import split_entries
 from curplus.observation import SamplePlan, SamplingDesign
-from curplus.observation.holdout import evidence_outside, split_entries
 from tests.strategies import low_rank_matrices, observed, plans
 
 NONE = np.empty(0, dtype=np.int64)
@@ -47,7 +47,7 @@ def test_evidence_follows_its_records_through_everything(data, M):
     mask = some_records(seen)
     marked = dataclasses.replace(seen, evidence=mask)
     expected = None if mask.all() else mask
-    for other in (marked.T, marked.divide(4.0), marked.with_lines(seen.columns, seen.rows), marked.subset(rows=NONE)):
+    for other in (marked.T, marked.divide(4.0), marked.subset(rows=NONE)):
         np.testing.assert_array_equal(other.evidence, expected)
     keep = np.flatnonzero(some_records(seen, 1))
     part = marked.subset(entries=keep).evidence
@@ -138,7 +138,7 @@ def test_entries_that_steered_are_fitted_and_never_held_out():
     use, check = split_entries(seen, 0.1, np.random.default_rng(0))
     assert not seen.steering[check].any()
     assert len(check) == int(0.1 * np.count_nonzero(seen.outside))  # those that steered count, and are fitted
-    assert len(check) <= len(evidence_outside(seen)) / 2
+    assert len(check) <= len(np.flatnonzero(seen.outside & ~seen.steering)) / 2
     assert set(np.flatnonzero(seen.outside & ~seen.evidence)) <= set(use)
 
 
@@ -174,7 +174,7 @@ def test_a_position_of_which_one_record_steered_is_no_evidence():
         shape=(3, 3), i=[0, 0, 1], j=[1, 1, 2], values=[5.0, 5.0, 1.0], evidence=np.array([True, False, True])
     )
     assert seen.steering.tolist() == [True, True, False]
-    assert evidence_outside(seen).tolist() == [2]
+    assert np.flatnonzero(seen.outside & ~seen.steering).tolist() == [2]
 
 
 @pytest.mark.parametrize("with_chances", [False, True])

@@ -132,12 +132,6 @@ def test_gaps_are_saved_and_transposed_and_taken_apart(tmp_path_factory, data, M
     np.testing.assert_array_equal(part.rows, seen.rows[: seen.n_rows // 2])
 
 
-def test_a_file_without_gaps_says_nothing_of_them(tmp_path):
-    Observation(shape=(2, 2), row_index=[0], rows=[[1.0, 2.0]]).save(tmp_path / "seen.npz")
-    assert not any("unmeasured" in name for name in np.load(tmp_path / "seen.npz").files)
-    assert not curplus.load(tmp_path / "seen.npz").gaps
-
-
 def test_a_row_may_be_all_gaps(xp):
     seen = Observation(shape=(2, 3), row_index=[0], rows=xp.full((1, 3), NAN, dtype=xp.float64), gaps=True)
     assert (seen.n_values_read, seen.n_gaps, seen.magnitude) == (0, 3, 0.0)

@@ -12,7 +12,7 @@ import curplus
 from curplus import Observation
 from curplus._arrays import to_numpy
 from curplus.exceptions import InconsistentObservationError, InvalidArgumentError
-from curplus.observation.noise import Repeats
+from curplus.observation import Repeats
 from tests.strategies import low_rank_matrices, plans, seeds
 from tests.test_extend import disjoint
 from tests.test_gaps import with_holes

@@ -565,10 +565,10 @@ def test_chances_and_weights_are_checked(given, message):
 
 def test_weights_are_one_for_uniform_entries_and_inverse_to_their_chances_otherwise():
     entries = {"shape": (2, 5), "i": [0, 1], "j": [2, 3], "values": [1.0, 2.0]}
-    assert curplus.Observation(**entries).fit_weights.tolist() == [1, 1]
+    assert curplus.Observation(**entries).entries.fit_weights.tolist() == [1, 1]
     seen = curplus.Observation(**entries, probabilities=[0.1, 0.2], weights=[1.0, 3.0])
-    assert seen.importance_weights.tolist() == [1, 0.5]
-    assert seen.fit_weights.tolist() == [0.5, 0.75]
+    assert seen.entries.importance_weights.tolist() == [1, 0.5]
+    assert seen.entries.fit_weights.tolist() == [0.5, 0.75]
 
 
 def test_chances_and_weights_are_saved_and_transposed(tmp_path):

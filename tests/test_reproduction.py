@@ -260,7 +260,7 @@ def test_entries_are_drawn_with_the_chance_that_was_asked_for(rng):
     sample = observe(M, n_columns=2, n_rows=2, n_entries=1, rng=0)
     drawn = comparison._nonzeros_of_a_draw(ReferenceMatrix(M), sample, 12_000, rng)
     assert drawn.n_entries == pytest.approx(6000, abs=5 * 70)
-    assert np.allclose(drawn.importance_weights, drawn.n_entries / 12_000)
+    assert np.allclose(drawn.entries.importance_weights, drawn.n_entries / 12_000)
 
 
 def test_a_draw_without_any_nonzero_entry_is_given_one():

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import curplus
 from curplus import Observation
 from curplus.exceptions import InconsistentObservationError, InvalidArgumentError
-from curplus.observation.symmetry import known_diagonal, mirrored
+from curplus.observation.symmetry import mirrored
 from tests.strategies import observed, plans, seeds
 from tests.test_observation import assert_same
 
@@ -86,7 +86,7 @@ def test_all_that_is_known_is_what_the_matrix_has_there(word, data):
         *zip(seen.i, seen.j, strict=True),
         *zip(seen.j[off], seen.i[off], strict=True),
     }
-    diagonal = known_diagonal(seen)
+    diagonal = seen.diagonal()
     known = ~np.isnan(diagonal)
     np.testing.assert_array_equal(diagonal[known], np.diag(M)[known])
     assert {*np.flatnonzero(known)} == {*lines, *seen.i[~off]}

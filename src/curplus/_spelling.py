@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextvars import ContextVar
 
-__all__ = ["SPELLING", "option"]
+__all__ = ["SPELLING", "counted", "option"]
 
 
 def _keyword(name: str, value: object) -> str:
@@ -23,3 +23,9 @@ SPELLING: ContextVar[Callable[[str, object], str]] = ContextVar("SPELLING", defa
 def option(name: str, value: object) -> str:
     """An option of a reader, as the caller writes it."""
     return SPELLING.get()(name, value)
+
+
+def counted(count: int, noun: str) -> str:
+    """A number with its noun: ``1 entry``, ``2 entries``."""
+    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
+    return f"{count} {noun if count == 1 else plural}"

@@ -17,6 +17,7 @@ from .exceptions import InvalidArgumentError, RankTooLargeError
 
 __all__ = [
     "UNKNOWN",
+    "check_amount",
     "check_count",
     "check_finite",
     "check_gaps",
@@ -65,6 +66,17 @@ def check_one_noise(noise: Any) -> float | str | None:
             "readings are exact."
         )
     return float(noise)
+
+
+def check_amount(budget: Any, shape: Shape, *, is_money: bool = False) -> float:
+    """A budget as a number of values, or as money; below 1, values are a share of the matrix."""
+    if isinstance(budget, bool) or not isinstance(budget, (Real, np.number)) or not 0 < float(budget) < math.inf:
+        raise InvalidArgumentError(
+            f"budget={budget!r} is not an amount. Give a share of the matrix below 1, or a number of values from 1 on; "
+            "where there are costs, money."
+        )
+    amount = float(budget)
+    return amount if is_money or amount >= 1 else amount * shape[0] * shape[1]
 
 
 def check_rank(rank: Any, *, n_columns: int, n_rows: int) -> int:

@@ -15,7 +15,7 @@ from .._sets import NO_INDEX
 from .._typing import RandomState, Shape
 from ..exceptions import CURPlusError, InconsistentObservationError, InvalidArgumentError, SourceError
 from ..observation import Observation, SamplePlan, read
-from ..observation.checks import check_observation
+from ..observation.observation import check_observation
 from ..observation.plan import UNIFORM
 from ..observation.symmetry import PSD, SYMMETRIC, mirrored, promised
 from ..sources import Source, as_source

@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._typing import Shape
+from .._validation import check_amount
 from ..exceptions import InvalidArgumentError
-from ..observation.plan import amount_of, parts_of_lines, share_for_lines
+from ..observation.plan import parts_of_lines, share_for_lines
 from .costs import Costs, Prices
 from .unexplained import Unexplained
 
@@ -39,7 +40,7 @@ class Split(NamedTuple):
 def check_budget(budget: Any, costs: Costs | None, shape: Shape) -> tuple[float, Prices]:
     """A budget in money, and the prices; without costs an entry costs 1, and a budget below 1 is a share."""
     prices = (Costs() if costs is None else _check_costs(costs)).of(shape)
-    return amount_of(budget, shape, is_money=costs is not None), prices
+    return check_amount(budget, shape, is_money=costs is not None), prices
 
 
 def _check_costs(costs: Any) -> Costs:

@@ -36,7 +36,6 @@ from ..exceptions import InvalidArgumentError
 from ..factorization.nystroem import Nystroem, nystroem_of
 from ..observation import Observation, SamplePlan, SamplingDesign
 from ..observation.plan import UNIFORM, distinct_others
-from ..observation.symmetry import known_diagonal
 
 __all__ = ["PSD_STRATEGIES", "propose_psd", "psd_totals"]
 
@@ -91,7 +90,7 @@ def propose_psd(
         Columns that can be chosen; all if left out.
     """
     _check_start(observation, n_columns)
-    unknown = np.flatnonzero(np.isnan(known_diagonal(observation)))
+    unknown = np.flatnonzero(np.isnan(observation.diagonal()))
     if len(unknown):
         reason = f"{len(unknown)} entries, the diagonal"
         return _entries(observation, unknown, unknown, reason, SamplingDesign("uniform", "uniform", "given"))

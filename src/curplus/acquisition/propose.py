@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from .._sets import NO_INDEX, is_in
+from .._spelling import counted
 from .._typing import IndexVector, RandomState, Shape
 from .._validation import check_count, check_index, check_real, random_generator
 from ..exceptions import InvalidArgumentError
 from ..observation import Observation, SampleCounts, SamplePlan, SamplingDesign, uniform_plan
-from ..observation.checks import check_observation
-from ..observation.observation import counted
+from ..observation.observation import check_observation
 from ..observation.plan import distinct_others
 from ..observation.symmetry import PSD, SYMMETRIC
 from .budget import check_budget

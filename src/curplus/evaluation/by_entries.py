@@ -12,7 +12,6 @@ from .._sets import union
 from .._typing import FloatArray, IndexVector, Vector
 from ..factorization.provenance import Refits
 from ..observation import Observation
-from ..observation.holdout import evidence_outside
 from .baseline import left_out_means_at
 from .certificate import CROSS_FITTED, HELD_OUT
 from .cross_fit import CHANCES, FEWEST, refits_of
@@ -82,7 +81,7 @@ def by_entries(residual: Residual) -> Estimate:
 def _sample(residual: Residual) -> Sample:
     """Errors at held-out entries; if they are few, at all entries, each predicted by a fit that did not have it."""
     held, o = residual.held_out(), residual.observation
-    n_evidence = len(evidence_outside(o))
+    n_evidence = len(np.flatnonzero(o.outside & ~o.steering))
     is_cheap = residual.approximation.provenance.refits is not None or n_evidence <= MOST
     if len(held) < min(n_evidence, ENOUGH) and is_cheap:
         refits, _ = refits_of(residual.approximation, o)
@@ -161,7 +160,7 @@ def _design_of_entries(observation: Observation) -> str:
         if o.design.entries == "uniform":
             return ""
         return o.withheld or CHANCES
-    weights = np.asarray(o.importance_weights)[~o.steering]
+    weights = np.asarray(o.entries.importance_weights)[~o.steering]
     closed = union(o.gap_index(), o.entries.flat_index[o.steering])
     n_closed = int(np.sum(~o.is_forbidden(closed // o.shape[1], closed % o.shape[1]))) + o.forbidden.size(o.shape)
     possible = 1 - n_closed / math.prod(o.shape)

@@ -23,7 +23,6 @@ from ..exceptions import InvalidArgumentError
 from ..factorization import Factorization
 from ..observation import Observation
 from ..observation.fill import limited
-from ..observation.noise import place_means
 from .conformal import fit_scores
 from .cross_fit import FEWEST, CrossFit, check_arguments, cross_fit, one_noise
 from .row_sums import known_part
@@ -195,7 +194,7 @@ def measured_values(observation: Observation, i: IndexVector, j: IndexVector) ->
     found[t] = to_numpy(gather(o.columns, i[t], column[t]))
     t = np.flatnonzero(row >= 0)
     found[t] = to_numpy(gather(o.rows, row[t], j[t]))
-    means = place_means(o.entries, np.flatnonzero(o.outside))
+    means = o.entries.means(np.flatnonzero(o.outside))
     place = np.minimum(np.searchsorted(means.flat, i * m + j), max(len(means.flat) - 1, 0))
     t = np.flatnonzero(means.flat[place] == i * m + j) if len(means.flat) else place[:0]
     found[t] = means.mean[place[t]]

@@ -25,7 +25,6 @@ from .._sets import different, is_in
 from .._typing import FloatArray, IndexVector, Matrix, Vector
 from ..factorization import Factorization
 from ..observation import Observation
-from ..observation.gaps import n_line_gaps
 from .effective_sample import Squares
 
 __all__ = ["Residual", "listed", "spectral_norm", "zero_at_gaps"]
@@ -50,7 +49,7 @@ class Residual:
     def n_rest(self) -> int:
         """Number of positions outside the sampled rows and columns, and of gaps on them, without those forbidden."""
         o = self.observation
-        return (o.shape[0] - o.n_rows) * (o.shape[1] - o.n_columns) + n_line_gaps(o) - o.forbidden.size(o.shape)
+        return (o.shape[0] - o.n_rows) * (o.shape[1] - o.n_columns) + o.n_line_gaps - o.forbidden.size(o.shape)
 
     @property
     def size(self) -> int:

@@ -17,7 +17,7 @@ from ..factorization import Factorization
 from ..factorization.nystroem import NYSTROEM, ROUNDING
 from ..factorization.symmetric import diagonal_of
 from ..observation import Observation
-from ..observation.symmetry import PSD, known_diagonal, mirrored, negative_beyond
+from ..observation.symmetry import PSD, mirrored, negative_beyond
 from .certificate import DIAGONAL, Certificate
 from .residual import Residual
 
@@ -32,7 +32,7 @@ def certify_by_trace(approximation: Factorization, observation: Observation) -> 
     o = observation
     if o.symmetry != PSD or o.noise is not None or o.has_gaps or approximation.core.solver != NYSTROEM:
         return None
-    diagonal = known_diagonal(o)
+    diagonal = o.diagonal()
     largest = float(np.max(np.abs(diagonal), initial=0.0))
     if math.isnan(largest) or not approximation.is_symmetric:
         return None

@@ -19,7 +19,7 @@ from .._arrays import abs_squared, adjoint, array_namespace, conjugate, double, 
 from .._typing import FloatArray, IndexVector, Matrix
 from ..exceptions import InconsistentObservationError
 from ..observation import Observation
-from ..observation.symmetry import known_diagonal, mirrored, negative_beyond
+from ..observation.symmetry import mirrored, negative_beyond
 
 __all__ = ["NYSTROEM", "Nystroem", "nystroem_of"]
 
@@ -62,7 +62,7 @@ def nystroem_of(observation: Observation, *, least: float = 0.0) -> Nystroem:
     """
     lines = observation if not observation.n_rows else mirrored(observation)
     columns, index = double(lines.columns), lines.column_index
-    diagonal = known_diagonal(observation)
+    diagonal = observation.diagonal()
     largest = float(np.max(np.abs(diagonal), initial=0.0, where=~np.isnan(diagonal)))
     noise = observation.noise
     rounding = max(ROUNDING * rounding_unit(observation.values) * largest, 8 * noise if isinstance(noise, float) else 0)

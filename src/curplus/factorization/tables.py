@@ -11,8 +11,8 @@ from .._extras import import_extra, is_kind
 from .._typing import IndexVector, Matrix, Names
 from ..exceptions import InvalidArgumentError
 from ..observation import Observation
-from ..observation.checks import check_observation
 from ..observation.fill import filled_array, limited
+from ..observation.observation import check_observation
 from ..sources import as_source
 from ..sources.frames import is_frame
 

@@ -14,7 +14,7 @@ from .._validation import check_finite
 from ..exceptions import InvalidArgumentError
 from ..factorization import Core, Factorization
 from ..observation import Observation
-from ..observation.checks import check_observation
+from ..observation.observation import check_observation
 from ..sources import Source, as_source
 from .method import Bases, approximation_of, check_complete, sampled_bases
 

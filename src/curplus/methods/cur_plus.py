@@ -12,9 +12,9 @@ from .._typing import IndexVector, RandomState
 from .._validation import check_rank, check_share, random_generator
 from ..factorization import Factorization
 from ..observation import Observation
-from ..observation.checks import check_observation
-from ..observation.holdout import split_entries
+from ..observation.observation import check_observation
 from ..solvers import SOLVERS, CoreSolver
+from .holdout import split_entries
 from .method import Bases, approximation_of, check_complete, check_has_entries, sampled_bases
 from .notes import notes_on_core
 

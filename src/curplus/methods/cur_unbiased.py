@@ -9,7 +9,7 @@ from .._arrays import array_namespace
 from .._typing import RandomState
 from ..factorization import Core, Factorization
 from ..observation import Observation
-from ..observation.checks import check_observation
+from ..observation.observation import check_observation
 from ..solvers.equations import entry_equations
 from .method import Bases, approximation_of, check_complete, check_has_entries, sampled_bases
 

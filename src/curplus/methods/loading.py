@@ -17,7 +17,7 @@ from ..exceptions import FileFormatError
 from ..factorization import Basis, Core, Fact, Factorization, FitReport, FittedModel, Provenance
 from ..factorization.provenance import Refits
 from ..observation import Fingerprint, Observation
-from ..observation.part import forbidden_of
+from ..observation.forbidden import Region
 from .choice import method_of
 
 __all__ = ["load"]
@@ -51,7 +51,7 @@ def load(path: str | PathLike[str]) -> Factorization | Observation:
 
 def _observation(saved: SavedFile) -> Observation:
     arrays = dict(saved.arrays)
-    forbidden = forbidden_of(arrays)
+    forbidden = Region.of_parts(arrays)
     return Observation(**arrays, **saved.fields, forbidden=forbidden)
 
 

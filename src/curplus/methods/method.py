@@ -16,7 +16,6 @@ from .._validation import check_rank
 from ..exceptions import InvalidArgumentError, TooFewEntriesError
 from ..factorization import Basis, Core, Fact, Factorization, FitReport, Provenance, leading_basis
 from ..observation import Observation
-from ..observation.gaps import n_line_gaps
 from .notes import ASKED_FOR, notes_on_bases
 
 __all__ = ["Bases", "Method", "approximation_of", "check_complete", "check_has_entries", "sampled_bases"]
@@ -88,7 +87,7 @@ def check_complete(observation: Observation, method: str) -> None:
     """That the sampled rows and columns have no gaps."""
     if observation.has_gaps:
         raise InvalidArgumentError(
-            f"{method} needs complete rows and columns, and the sampled ones have {n_line_gaps(observation)} gaps. "
+            f"{method} needs complete rows and columns, and the sampled ones have {observation.n_line_gaps} gaps. "
             "Use approximate(observation), which uses all that rows and columns with gaps know."
         )
 

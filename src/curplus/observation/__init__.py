@@ -1,9 +1,8 @@
 """What was read of a matrix, and where it stood."""
 
 from .cells import Cells
-from .entries import Entries
+from .entries import Entries, Repeats
 from .fingerprint import Fingerprint
-from .noise import Repeats
 from .observation import Observation
 from .plan import SampleCounts, SamplePlan, SamplingDesign, default_counts, uniform_plan
 from .read import observe, read

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from numbers import Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import array_namespace, is_complex, real_array, to_numpy
 from .._typing import Array, IndexVector, Shape, Vector
-from .._validation import check_finite
+from .._validation import check_finite, check_index, check_one_noise
 from ..exceptions import InvalidArgumentError
 from .plan import DESIGNS, SamplingDesign
-
-if TYPE_CHECKING:
-    from .observation import Observation
 
 __all__ = [
     "check_chances",
@@ -23,11 +22,14 @@ __all__ = [
     "check_design",
     "check_evidence",
     "check_no_repeats",
-    "check_observation",
+    "check_noise",
+    "check_pairs",
+    "check_part",
     "check_positive",
     "check_range",
-    "check_shapes",
+    "check_symmetry",
     "check_values",
+    "positions",
 ]
 
 RAREST = 1e-100  # the least chance of a position, relative to a uniform draw, whose inverse can still be squared
@@ -89,41 +91,57 @@ def check_chances(probabilities: Vector | None, shape: Shape) -> None:
         )
 
 
-def check_shapes(observation: Observation) -> None:
-    """As many columns, rows and values as there are positions for them."""
-    n, m = observation.shape
-    for name, index, expected in (
-        ("columns", "column_index", (n, observation.n_columns)),
-        ("rows", "row_index", (observation.n_rows, m)),
-        ("values", "i", (observation.n_entries,)),
-        ("j", "i", (observation.n_entries,)),
-    ):
-        shape = tuple(getattr(observation, name).shape)
-        if shape != expected:
-            raise InvalidArgumentError(
-                f"{name} has shape {shape} but {index} has {len(getattr(observation, index))} positions of a {n} x {m} "
-                f"matrix, so it must have shape {expected}."
-            )
-
-
-def check_observation(observation: Any, *, name: str = "observation") -> Observation:
-    """What a method works on."""
-    from .observation import Observation
-
-    if not isinstance(observation, Observation):
+def check_part(name: str, x: Array, index_name: str, index: IndexVector, expected: Any, shape: Shape) -> None:
+    """As many columns, rows or values as there are positions for them."""
+    if tuple(x.shape) != expected:
         raise InvalidArgumentError(
-            f"{name} is a {type(observation).__name__}. Give an Observation: Observation.from_table(table) makes one "
-            "of a table with gaps, observe(source, ...) or acquire(source, ...) reads a part of a matrix. CURImputer "
-            "fills a table at once."
+            f"{name} has shape {tuple(x.shape)} but {index_name} has {len(index)} positions of a {shape[0]} x "
+            f"{shape[1]} matrix, so it must have shape {expected}."
         )
-    return observation
 
 
-def check_complex(observation: Observation) -> None:
+def check_pairs(unmeasured_i: IndexVector, unmeasured_j: IndexVector, *, gaps: bool) -> None:
+    """Pairs of positions, where there may be gaps."""
+    i, j = len(unmeasured_i), len(unmeasured_j)
+    if i != j:
+        raise InvalidArgumentError(f"unmeasured_i has {i} positions and unmeasured_j has {j}. Give pairs.")
+    if i and not gaps:
+        raise InvalidArgumentError(f"{i} entries could not be measured, so there are gaps. Use gaps=True.")
+
+
+def check_noise(noise: Any, size: int) -> float | str | Vector | None:
+    """One noise for all readings, or one for each record."""
+    if noise is None or isinstance(noise, (str, Real)):
+        return check_one_noise(noise)
+    return check_positive(noise, size, name="noise")
+
+
+def check_symmetry(symmetry: Any, known: tuple[str | None, ...], shape: Shape) -> str | None:
+    """A word that a matrix of this shape can have."""
+    if symmetry not in known:
+        raise InvalidArgumentError(f'symmetry={symmetry!r} is unknown. Give None, "symmetric" or "psd".')
+    if symmetry is not None and shape[0] != shape[1]:
+        raise InvalidArgumentError(
+            f"symmetry={symmetry!r} but the matrix is {shape[0]} x {shape[1]}, not square. Leave symmetry out."
+        )
+    return None if symmetry is None else str(symmetry)
+
+
+def positions(chosen: Any, size: int, name: str, *, repeats: bool = False) -> IndexVector:
+    """Positions in ``range(size)``, from positions or truth values."""
+    chosen = np.asarray(chosen)
+    if chosen.dtype == bool and chosen.shape == (size,):
+        chosen = np.flatnonzero(chosen)
+    index = check_index(chosen, size, name=name)
+    if not repeats:
+        check_no_repeats(index, name)
+    return index
+
+
+def check_complex(values: Array, *, gaps: bool, noise: Any) -> None:
     """Complex values are exact, and have no gaps."""
-    o = observation
-    if is_complex(o.values) and (o.gaps or o.noise is not None):
-        what = "gaps" if o.gaps else "noise"
+    if is_complex(values) and (gaps or noise is not None):
+        what = "gaps" if gaps else "noise"
         raise InvalidArgumentError(
             f"complex values cannot have {what} yet. Observe the real and imaginary parts separately, or leave out "
             f"{what}=."
@@ -140,15 +158,9 @@ def check_no_repeats(index: IndexVector, name: str) -> None:
         )
 
 
-def check_values(observation: Observation) -> float:
+def check_values(parts: dict[str, tuple[Array, Callable[..., str]]], *, gaps: bool) -> float:
     """Only finite numbers, and NaN where there may be gaps; the largest magnitude of them."""
-    o = observation
-    places: dict[str, Any] = {
-        "columns": lambda i, k: f"row {i}, column {o.column_index[k]}",
-        "rows": lambda k, j: f"row {o.row_index[k]}, column {j}",
-        "values": lambda t: f"row {o.i[t]}, column {o.j[t]}",
-    }
-    return max(check_finite(getattr(o, name), name=name, place=place, gaps=o.gaps) for name, place in places.items())
+    return max(check_finite(x, name=name, place=place, gaps=gaps) for name, (x, place) in parts.items())
 
 
 def check_range(magnitude: float, shape: Shape, like: Array) -> None:

@@ -3,67 +3,21 @@
 from __future__ import annotations
 
 import math
-from importlib import import_module
-from importlib.util import find_spec
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from .._arrays import array_namespace, blocks, is_numpy_array, put, put_rows, take
+from .._arrays import array_namespace, blocks, put, put_rows, take
 from .._typing import Matrix
 from ..exceptions import InvalidArgumentError
-from .noise import place_means
+from .readings import Readings
 from .symmetry import mirrored
 
-if TYPE_CHECKING:
-    from .observation import Observation
-
-__all__ = ["Fillable", "filled_array", "limited"]
+__all__ = ["filled_array", "limited"]
 
 
-class Fillable:
-    """What an observation can do with an approximation: fill the matrix."""
-
-    def fill(self: Any, approximation: Any, *, min_value: float | None = None, max_value: float | None = None) -> Any:
-        """The whole matrix: measured values are kept, and the rest is predicted.
-
-        All n x m numbers are formed: mind the memory. ``approximation.entries``, ``.rows`` and ``.columns`` predict a
-        part of them.
-
-        Parameters
-        ----------
-        approximation : Factorization
-            What predicts: an approximation of the same matrix.
-        min_value, max_value : float, optional
-            Smallest and largest prediction, for values on a scale, such as ratings. Measured values stay as they are.
-
-        Returns
-        -------
-        array or pandas.DataFrame of shape (n, m)
-            A DataFrame where rows or columns have names; otherwise an array in the library of the observation. Where
-            there are several records of one place, it has their mean, by weight.
-
-        Examples
-        --------
-        >>> import numpy as np, curplus
-        >>> table = np.outer([1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 3.0])
-        >>> cross = {"column_index": [0], "columns": table[:, :1], "row_index": [0], "rows": table[:1]}
-        >>> seen = curplus.Observation(shape=table.shape, **cross)
-        >>> seen.fill(curplus.approximate(seen, rank=1), max_value=9.0).round(6)
-        array([[1., 2., 3.],
-               [2., 4., 6.],
-               [3., 6., 9.],
-               [4., 8., 9.]])
-        """
-        filled = filled_array(self, approximation, min_value, max_value)
-        has_names = self.row_names is not None or self.column_names is not None
-        if not has_names or not is_numpy_array(filled) or find_spec("pandas") is None:
-            return filled
-        return import_module("pandas").DataFrame(filled, index=self.row_names, columns=self.column_names)
-
-
-def filled_array(observation: Any, approximation: Any, min_value: Any = None, max_value: Any = None) -> Matrix:
+def filled_array(observation: Readings, approximation: Any, min_value: Any = None, max_value: Any = None) -> Matrix:
     """The whole matrix of :meth:`Observation.fill`, without names."""
     _check_shapes(observation, approximation)
     measured = observation if observation.symmetry is None else mirrored(observation)
@@ -86,7 +40,7 @@ def _limit(value: Any, name: str, none: float) -> float:
     return float(value)
 
 
-def _check_shapes(observation: Observation, approximation: Any) -> None:
+def _check_shapes(observation: Readings, approximation: Any) -> None:
     shape = tuple(getattr(approximation, "shape", ()))
     if not hasattr(approximation, "to_array") or shape != observation.shape:
         raise InvalidArgumentError(
@@ -95,7 +49,7 @@ def _check_shapes(observation: Observation, approximation: Any) -> None:
         )
 
 
-def _with_measured(o: Observation, x: Matrix) -> Matrix:
+def _with_measured(o: Readings, x: Matrix) -> Matrix:
     """Measured values put in their places."""
     xp = array_namespace(x, o.values)
     x = xp.astype(x, xp.result_type(x, o.values), copy=False)
@@ -105,11 +59,11 @@ def _with_measured(o: Observation, x: Matrix) -> Matrix:
         if o.known_rows is not None:
             rows = xp.where(o.known_rows[part, :], rows, take(x, index, axis=0))
         x = put_rows(x, index, rows)
-    means = place_means(o.entries, np.flatnonzero(o.outside))
+    means = o.entries.means(np.flatnonzero(o.outside))
     return put(x, (means.flat // o.shape[1], means.flat % o.shape[1]), means.mean) if len(means.flat) else x
 
 
-def _put_columns(x: Matrix, o: Observation) -> Matrix:
+def _put_columns(x: Matrix, o: Readings) -> Matrix:
     """The sampled columns put in their places."""
     if not o.n_columns:
         return x

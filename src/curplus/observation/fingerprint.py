@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from .._arrays import gather, to_numpy
 from .._typing import IndexVector, Vector
-
-if TYPE_CHECKING:
-    from .observation import Observation
+from .readings import Readings
 
 __all__ = ["Fingerprint", "fingerprint"]
 
@@ -33,9 +31,9 @@ class Fingerprint(NamedTuple):
         return Fingerprint(self.rows, self.columns, self.j, self.i, self.values)
 
 
-def fingerprint(observation: Observation) -> Fingerprint:
+def fingerprint(readings: Readings) -> Fingerprint:
     """All positions and entries, with their weights and chances, and some values of the columns and rows."""
-    o = observation
+    o = readings
     n, m = o.shape
     column, down = _spread(o.n_columns), _spread(n, o.n_columns)
     row, along = _spread(o.n_rows), _spread(m, o.n_rows)

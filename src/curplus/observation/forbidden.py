@@ -15,6 +15,8 @@ from ..exceptions import InvalidArgumentError
 
 __all__ = ["Region", "check_region"]
 
+PARTS = ("forbidden_rows", "forbidden_columns", "forbidden_i", "forbidden_j")
+
 
 class Region(NamedTuple):
     """Some rows, columns and cells of a matrix; rows and columns are never listed cell by cell."""
@@ -33,6 +35,16 @@ class Region(NamedTuple):
         """The same places of the transposed matrix."""
         return Region(self.columns, self.rows, self.cells[::-1])
 
+    def parts(self) -> dict[str, IndexVector]:
+        """The positions as arrays, for a file."""
+        return dict(zip(PARTS, (self.rows, self.columns, *self.cells), strict=True))
+
+    @classmethod
+    def of_parts(cls, arrays: dict[str, Any]) -> Region:
+        """The places that :meth:`parts` made arrays of, taken out of these."""
+        rows, columns, i, j = (np.asarray(arrays.pop(name, NO_INDEX)) for name in PARTS)
+        return cls(rows, columns, (i, j))
+
     def union(self, other: Region, shape: Shape) -> Region:
         """Both, each once and ascending; cells outside the rows and columns."""
         if not other.any:
@@ -44,6 +56,8 @@ class Region(NamedTuple):
 
     def cover(self, i: IndexVector, j: IndexVector, shape: Shape) -> NDArray[np.bool_]:
         """Which positions are among them; i and j may be broadcast."""
+        if not self.any:
+            return np.zeros(np.broadcast(i, j).shape, dtype=bool)
         on_row, on_column = (np.isin(np.arange(size), x) for size, x in zip(shape, self[:2], strict=True))
         cells = np.sort(self.cells[0] * shape[1] + self.cells[1])
         covered: NDArray[np.bool_] = on_row[i] | on_column[j] | is_in(i * shape[1] + j, cells)

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._arrays import array_namespace, concatenate, float64, index_table, keep, one_type, take
 from .._typing import Array, IndexVector, Vector
+from .._validation import UNKNOWN
 from ..exceptions import InvalidArgumentError
-from .agreement import check_agreement, check_records, check_repeated
+from .agreement import check_agreement, check_records, check_repeated, check_symmetric
 from .checks import check_range
-from .entries import Entries
-from .noise import Repeats, joined_noise, repeats_between, repeats_covered, repeats_within
+from .entries import Repeats
 from .places import following_lines, one_value_each
-from .plan import SampleCounts
-from .symmetry import check_symmetric, joined_symmetry
+from .readings import SYMMETRIES, Noise, R, Readings
 
-if TYPE_CHECKING:
-    from .observation import Observation
-
-__all__ = ["check_joinable", "joined", "joined_names"]
+__all__ = ["check_joinable", "joined", "joined_noise", "stronger"]
 
 
-def check_joinable(first: Observation, second: Any) -> None:
+def check_joinable(first: Readings, second: Any) -> None:
     """That both are samples of one matrix, in one library, and both or neither with weights."""
     if not isinstance(second, type(first)):
         raise InvalidArgumentError(f"an observation can be extended by another one, not by a {type(second).__name__}.")
@@ -46,45 +40,56 @@ def check_joinable(first: Observation, second: Any) -> None:
         )
 
 
-def joined(first: Observation, second: Observation) -> Observation:
-    """Both samples as one; what is new is checked, and each place has one value."""
+def joined(first: R, second: R) -> tuple[R, Repeats]:
+    """Both samples as one, and what readings that were averaged show of the noise.
+
+    What is new is checked, and each place has one value.
+    """
     magnitude = max(first.magnitude, second.magnitude)
     check_range(magnitude, first.shape, first.values)
     check_repeated(first, second, magnitude)
     noise = joined_noise(first, second)
     kept, again, repeats = _with_repeated_lines(first, second, average=noise is not None)
-    new = again.subset(
-        columns=~np.isin(second.column_index, first.column_index),
-        rows=~np.isin(second.row_index, first.row_index),
-        design=second.design,
+    new = again._part(
+        ~np.isin(second.column_index, first.column_index), ~np.isin(second.row_index, first.row_index), None
     )
     check_agreement(kept, new, magnitude)
     check_agreement(new, kept, magnitude)
-    fields = _joined_fields(kept, new) | {"noise": noise, "symmetry": joined_symmetry(first, second)}
-    joint, more = one_value_each(kept._replaced(**fields))
+    symmetry = stronger(first.symmetry, second.symmetry)
+    fields = _side_by_side(kept, new) | first._besides(second)
+    joint, more = one_value_each(kept._replaced(**fields, noise=noise, symmetry=symmetry))
     if noise is not None:
         check_records(joint, magnitude)
         magnitude = joint.magnitude
-        before = [_known_repeats(first, second), _known_repeats(second, first)]
-        joint._set(repeats=repeats.join(more, repeats_between(first, second), *before))
     check_symmetric(joint, magnitude)
-    design = first.design.join(new.design, _counts_of_evidence(first), _counts_of_evidence(new)).of(joint.counts)
     columns, rows, values = keep(joint.columns, joint.rows, joint.values)
-    joint._set(design=design, magnitude=magnitude, columns=columns, rows=rows, values=values)
-    return joint
+    joint._set(magnitude=magnitude, columns=columns, rows=rows, values=values)
+    return joint, repeats.join(more)
 
 
-def _counts_of_evidence(observation: Observation) -> SampleCounts:
-    """Numbers of columns, rows and records that are evidence: how the others were chosen does not matter."""
-    o = observation
-    n_entries = o.n_entries if o.evidence is None else int(np.count_nonzero(o.evidence))
-    return o.counts._replace(n_entries=n_entries)
+def joined_noise(first: Readings, second: Readings) -> Noise:
+    """The noise of two samples taken together: of two numbers the larger, and unknown where one is unknown."""
+    a, b = first.noise, second.noise
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return np.concatenate([_noise_of_each(first), _noise_of_each(second)])
+    if a is None or b is None:
+        return b if a is None else a
+    return UNKNOWN if isinstance(a, str) or isinstance(b, str) else max(a, b)
 
 
-def _known_repeats(first: Observation, second: Observation) -> Repeats:
-    """What the first sample says of the noise, but for what is averaged only with rows and columns of the second."""
-    known = repeats_within(first) if first.repeats is None else first.repeats
-    return known.without(repeats_covered(first, second))
+def _noise_of_each(r: Readings) -> Vector:
+    """The noise of each record; a number stands for all of them."""
+    if r.n_entries and (r.noise is None or isinstance(r.noise, str)):
+        raise InvalidArgumentError(
+            "one of the two observations has a noise for each of its entries, and the other has "
+            f"noise={r.noise!r}. Give a noise for each entry of both, or one number to both."
+        )
+    return r.noise if isinstance(r.noise, np.ndarray) else np.full(r.n_entries, r.noise or 1.0)
+
+
+def stronger(first: str | None, second: str | None) -> str | None:
+    """Of two promises about one matrix, the one that includes the other."""
+    return max(first, second, key=SYMMETRIES.index)
 
 
 class _Merged(NamedTuple):
@@ -97,9 +102,7 @@ class _Merged(NamedTuple):
     repeats: Repeats
 
 
-def _with_repeated_lines(
-    first: Observation, second: Observation, *, average: bool
-) -> tuple[Observation, Observation, Repeats]:
+def _with_repeated_lines(first: R, second: R, *, average: bool) -> tuple[R, R, Repeats]:
     """Both samples, with the same values in columns and rows that both have: one's for another's gaps, or the means."""
     if not (first.has_gaps or average):
         return first, second, Repeats()
@@ -112,7 +115,7 @@ def _with_repeated_lines(
     return kept, following_lines(again, columns.in_second, rows.in_second), columns.repeats.join(rows.repeats)
 
 
-def _merged_columns(first: Observation, second: Observation, average: bool) -> _Merged:
+def _merged_columns(first: Readings, second: Readings, average: bool) -> _Merged:
     where = index_table(first.column_index, first.shape[1])[second.column_index]
     both = np.flatnonzero(where >= 0)
     if not len(both):
@@ -141,17 +144,10 @@ def _with_columns(x: Array, index: IndexVector, columns: Array) -> Array:
     return take(concatenate(x, columns, axis=1), source, axis=1)
 
 
-def joined_names(first: Observation, second: Observation) -> dict[str, Any]:
-    """Names of rows and columns, from whichever sample has them."""
-    return {
-        "row_names": second.row_names if first.row_names is None else first.row_names,
-        "column_names": second.column_names if first.column_names is None else first.column_names,
-    }
-
-
-def _joined_fields(first: Observation, second: Observation) -> dict[str, Any]:
+def _side_by_side(first: Readings, second: Readings) -> dict[str, Any]:
     """The fields of both samples together; they share no column and no row."""
     n, m = first.shape
+    entries = first.entries.join(second.entries)
     columns, rows, values = one_type(
         {
             "columns": (_joined(first.columns, second.columns, axis=1), (n, 0)),
@@ -163,43 +159,11 @@ def _joined_fields(first: Observation, second: Observation) -> dict[str, Any]:
         name: np.concatenate([getattr(first, name), getattr(second, name)])
         for name in ("column_index", "row_index", "i", "j", "unmeasured_i", "unmeasured_j")
     }
-    return index | {
-        "columns": columns,
-        "rows": rows,
-        "values": values,
-        "probabilities": _joined_probabilities(first.entries, second.entries),
-        "weights": _joined_weights(first.entries, second.entries),
-        "evidence": _joined_evidence(first, second),
-        "history": first.history + second.history,
-        "forbidden": first.forbidden.union(second.forbidden, first.shape),
-        "withheld": first.withheld or second.withheld,
-        "gaps": first.gaps or second.gaps,
-        **joined_names(first, second),
-    }
+    of_records = {name: getattr(entries, name) for name in ("probabilities", "weights", "evidence")}
+    gaps = first.gaps or second.gaps
+    return index | of_records | {"columns": columns, "rows": rows, "values": values, "gaps": gaps}
 
 
 def _joined(first: Array, second: Array, *, axis: int) -> Array | None:
     """Both arrays; None where both hold nothing, so that the library of the other parts decides."""
     return concatenate(first, second, axis=axis) if first.shape[axis] or second.shape[axis] else None
-
-
-def _joined_weights(first: Entries, second: Entries) -> Vector | None:
-    weights = [x.weights for x in (first, second) if x.weights is not None]
-    return np.concatenate(weights) if weights else None
-
-
-def _joined_evidence(first: Observation, second: Observation) -> NDArray[np.bool_] | None:
-    """Truth values side by side; where none are given, all records are evidence."""
-    if first.evidence is None and second.evidence is None:
-        return None
-    parts = [np.ones(x.n_entries, dtype=bool) if x.evidence is None else x.evidence for x in (first, second)]
-    return np.concatenate(parts)
-
-
-def _joined_probabilities(first: Entries, second: Entries) -> Vector | None:
-    """Chances side by side; records without one were drawn uniformly."""
-    if first.probabilities is None and second.probabilities is None:
-        return None
-    alike = 1.0 / math.prod(first.shape)
-    chances = [np.full(len(x), alike) if x.probabilities is None else x.probabilities for x in (first, second)]
-    return np.concatenate(chances)

@@ -1,4 +1,4 @@
-"""What was read: numbers of a matrix, and where they stood.
+"""What was read, how it was chosen, and what rows and columns are called.
 
 An observation holds d1 complete columns A, d2 complete rows B and scattered entries (Section 3.1 of the paper). It is
 read from a source by :func:`curplus.read`, or built directly from measurements, and it grows:
@@ -7,80 +7,66 @@ read from a source by :func:`curplus.read`, or built directly from measurements,
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
 from functools import cached_property
+from importlib import import_module
+from importlib.util import find_spec
 from os import PathLike
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arrays import conjugate, index_table, keep_tall, one_type, read_only
+from .._arrays import is_numpy_array
 from .._files import write_file
 from .._html import html_table
-from .._sets import NO_INDEX, different, is_in
-from .._typing import IndexVector, Matrix, Names, Shape, Vector
-from .._validation import check_gaps, check_index, check_names, check_shape
-from .checks import (
-    check_chances,
-    check_complex,
-    check_design,
-    check_evidence,
-    check_no_repeats,
-    check_positive,
-    check_shapes,
-    check_values,
-)
-from .entries import Entries
-from .fill import Fillable
+from .._sets import different, is_in
+from .._spelling import counted
+from .._typing import IndexVector, Names
+from .._validation import check_names
+from ..exceptions import InvalidArgumentError
+from .agreement import check_agreement, check_records, check_symmetric
+from .checks import check_design, check_range
+from .entries import Repeats
+from .fill import filled_array
 from .fingerprint import Fingerprint, fingerprint
 from .forbidden import Region, check_region
-from .gaps import check_unmeasured, gap_index, known_mask, n_line_gaps
-from .join import check_joinable, joined, joined_names
-from .noise import Noise, Repeats, check_noise, joined_noise, repeats_within
-from .part import part_fields, parts_to_save, scaled_fields, turned_fields
+from .join import check_joinable, joined, joined_noise, stronger
+from .places import one_value_each, without_gap_records
 from .plan import SampleCounts, SamplingDesign
-from .settle import settled
-from .symmetry import check_symmetry, check_transposable, joined_symmetry
-from .table import FromTable
+from .readings import Readings
+from .table import parts_of_table
 
-__all__ = ["Observation", "counted"]
+__all__ = ["Observation", "check_observation"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Observation(FromTable, Fillable):
+class Observation(Readings):
     r"""Columns, rows and entries of a matrix that were measured.
 
     Whatever was not measured may be left out. Arrays are kept as they are, not copied: leave them unchanged afterwards.
-    A position may occur more than once in ``(i, j)``: each record is one
-    equation for the core, and one summand in CUR-E.
+    A position may occur more than once in ``(i, j)``: each record is one equation for the core.
 
     Parameters
     ----------
     shape : (int, int)
         Size :math:`(n, m)` of the matrix.
-    column_index : array of shape (d1,)
-        Positions of the sampled columns, counted from 0, each at most once.
-    columns : array of shape (n, d1)
-        The sampled columns :math:`A`.
-    row_index : array of shape (d2,)
-        Positions of the sampled rows, each at most once.
-    rows : array of shape (d2, m)
-        The sampled rows, as rows: :math:`B^\top`.
-    i, j : arrays of shape (n_entries,)
-        Positions :math:`\Omega` of the scattered entries.
-    values : array of shape (n_entries,)
-        The entries themselves.
+    column_index, row_index : arrays of shape (d1,) and (d2,)
+        Positions of the sampled columns and rows, counted from 0, each at most once.
+    columns, rows : arrays of shape (n, d1) and (d2, m)
+        The sampled columns :math:`A`, and the sampled rows, as rows: :math:`B^\top`.
+    i, j, values : arrays of shape (n_entries,)
+        Positions :math:`\Omega` of the scattered entries, and the entries themselves.
     probabilities : array of shape (n_entries,), optional
         For entries drawn with unequal chances: the chance of each record's position in one draw, so that they would
         add up to 1 over all positions. Left out, every position had the same chance.
     weights : array of shape (n_entries,), optional
         How much each record counts, for measurements of unequal noise: in proportion to 1 / variance.
-    row_names, column_names : sequence, optional
-        One name for each row and column of the matrix.
-    design : SamplingDesign
-        How columns, rows and entries were chosen; what the user gives counts as ``"given"``. A part that is replaced by
-        one of another size counts as given too: whether it was chosen by looking at values is not known.
+    evidence : array of shape (n_entries,), optional
+        Which records took no part in choosing what to read, as truth values; left out, all of them. Entries that steer
+        a choice are a biased sample of the rest: they are fitted, but never held out, and error estimates count them as
+        positions that are known. ``design.entries`` is the design of the others.
     gaps : bool, default False
         Whether NaN means that something could not be measured: a gap. Rows and columns keep NaN there, unless the place
         is known from elsewhere; records that are NaN are left out, and their positions are remembered in
@@ -88,27 +74,27 @@ class Observation(FromTable, Fillable):
     unmeasured_i, unmeasured_j : arrays of shape (k,)
         Positions, outside the sampled rows and columns, of entries that could not be measured.
     noise : float, "unknown" or array of shape (n_entries,), optional
-        Standard deviation of a reading, of all or of each entry. Readings of one place may then differ: by up to eight
-        times the noise, or by any amount if it is ``"unknown"``. Where sampled rows, sampled columns and entries meet,
-        their readings are averaged by weight, so that all have the same value. A reading in a row or column counts
-        1, and an entry as much as its weight, relative to the mean weight. Noise for each entry gives ``weights`` too,
-        if there are none. Left out, readings are exact.
-    repeats : Repeats, optional
-        What repeated readings said of the noise before they were averaged; see :attr:`noise_estimate`.
-    evidence : array of shape (n_entries,), optional
-        Which records took no part in choosing what to read, as truth values; left out, all of them. Entries that steer
-        a choice are a biased sample of the rest: they are fitted like the others, but never held out, and error
-        estimates count them as positions that are known. ``design.entries`` is the design of the others.
-    forbidden : dict, optional
-        ``rows``, ``columns`` and ``cells`` (two arrays, i and j) where no entry could be drawn. Whatever is said of the
-        matrix, such as an error, a mean or an interval, is said of the other places only.
-    withheld : str, optional
-        Why entries that were drawn at random are no evidence all the same: said where intervals are refused.
-    history : tuple of str
-        What was read, in which order and why, where :func:`curplus.acquire` or a plan said so.
+        Standard deviation of a reading, of all or of each entry; left out, readings are exact. Noisy readings of one
+        place may differ by eight times the noise, or by any amount if it is ``"unknown"``. They are averaged if they
+        are in a sampled row or column: readings there count 1, and an entry as much as its weight, relative to the
+        mean weight. Noise for each entry gives ``weights`` too, if there are none.
     symmetry : {None, "symmetric", "psd"}, default None
         A promise about the matrix: that :math:`M = M^\top`, or that it is positive semidefinite as well, such as a
         kernel or a covariance matrix. A value then stands for two places, and approximations follow the promise.
+    row_names, column_names : sequence, optional
+        One name for each row and column of the matrix.
+    design : SamplingDesign
+        How columns, rows and entries were chosen; what the user gives counts as ``"given"``. A part that is replaced by
+        one of another size counts as given too: whether it was chosen by looking at values is not known.
+    repeats : Repeats, optional
+        What readings that were averaged showed of the noise; see :attr:`noise_estimate`.
+    forbidden : dict, optional
+        ``rows``, ``columns`` and ``cells`` (two arrays, i and j) where no entry could be drawn. Errors, means and
+        intervals hold for the other places only.
+    withheld : str, optional
+        Why entries that were drawn at random are no evidence all the same: the reason why intervals are refused.
+    history : tuple of str
+        What was read, in which order and why, if :func:`curplus.acquire` or a plan noted it.
 
     Raises
     ------
@@ -137,145 +123,88 @@ class Observation(FromTable, Fillable):
     array([[ True, False,  True]])
     """
 
-    shape: Shape
-    column_index: IndexVector = field(default_factory=NO_INDEX.copy)
-    columns: Matrix = None
-    row_index: IndexVector = field(default_factory=NO_INDEX.copy)
-    rows: Matrix = None
-    i: IndexVector = field(default_factory=NO_INDEX.copy)
-    j: IndexVector = field(default_factory=NO_INDEX.copy)
-    values: Vector = None
-    probabilities: Vector | None = None
-    weights: Vector | None = None
     row_names: Names | None = None
     column_names: Names | None = None
     design: SamplingDesign = SamplingDesign()
-    gaps: bool = False
-    unmeasured_i: IndexVector = field(default_factory=NO_INDEX.copy)
-    unmeasured_j: IndexVector = field(default_factory=NO_INDEX.copy)
-    noise: Noise = None
-    repeats: Repeats | None = None
-    evidence: NDArray[np.bool_] | None = None
+    repeats: Repeats = Repeats()
     forbidden: Region = Region()
     withheld: str = ""
     history: tuple[str, ...] = ()
-    symmetry: str | None = None
 
     def __post_init__(self) -> None:
-        n, m = shape = check_shape(self.shape)
-        columns, rows, values = one_type(
-            {"columns": (self.columns, (n, 0)), "rows": (self.rows, (0, m)), "values": (self.values, (0,))}
-        )
-        i, j = check_index(self.i, n, name="i"), check_index(self.j, m, name="j")
-        noise = check_noise(self.noise, len(i))
-        weights = noise**-2.0 if isinstance(noise, np.ndarray) and self.weights is None else self.weights
+        super().__post_init__()
         self._set(
-            shape=shape,
-            column_index=check_index(self.column_index, m, name="column_index"),
-            columns=keep_tall(columns, axis=0),
-            row_index=check_index(self.row_index, n, name="row_index"),
-            rows=keep_tall(rows, axis=1),
-            i=i,
-            j=j,
-            values=values,
-            probabilities=check_positive(self.probabilities, len(i), name="probabilities", at_most=1.0),
-            weights=check_positive(weights, len(i), name="weights"),
-            row_names=check_names(self.row_names, n, name="row_names"),
-            column_names=check_names(self.column_names, m, name="column_names"),
-            design=check_design(self.design),
-            gaps=check_gaps(self.gaps),
-            unmeasured_i=check_index(self.unmeasured_i, n, name="unmeasured_i"),
-            unmeasured_j=check_index(self.unmeasured_j, m, name="unmeasured_j"),
-            noise=noise,
-            repeats=None if self.repeats is None else Repeats(*self.repeats),
-            evidence=check_evidence(self.evidence, len(i)),
-            forbidden=Region().union(check_region(self.forbidden, shape, name="forbidden"), shape),
+            row_names=check_names(self.row_names, self.shape[0], name="row_names"),
+            column_names=check_names(self.column_names, self.shape[1], name="column_names"),
+            design=check_design(self.design).of(self.counts),
+            repeats=Repeats(*self.repeats),
+            forbidden=Region().union(check_region(self.forbidden, self.shape, name="forbidden"), self.shape),
             history=tuple(map(str, self.history)),
-            symmetry=check_symmetry(self.symmetry, shape),
         )
-        check_shapes(self)
-        check_complex(self)
-        check_unmeasured(self)
-        check_chances(self.probabilities, shape)
-        check_no_repeats(self.column_index, "column_index")
-        check_no_repeats(self.row_index, "row_index")
-        self._set(**vars(settled(self._replaced())))
+        self._set(**vars(self._replaced()._with_one_value_each()))
 
-    # -- its size -------------------------------------------------------------------------------------------------
+    def _with_one_value_each(self) -> Observation:
+        """The same with values that are checked, gaps filled where they can be, and one value for each place."""
+        known = without_gap_records(self) if self.gaps else self
+        magnitude, is_exact = known.magnitude, self.noise is None
+        check_range(magnitude, self.shape, self.values)
+        if not is_exact:
+            check_agreement(known, known, magnitude)
+            check_records(known, magnitude)
+        whole, found = one_value_each(known)
+        if is_exact:
+            check_agreement(whole, whole, magnitude)
+        check_symmetric(whole, magnitude)
+        design = SamplingDesign(*self.design).of(whole.counts)
+        whole._set(design=design, repeats=self.repeats.join(found))
+        whole._set(magnitude=magnitude if is_exact else whole.magnitude)
+        return whole
 
-    @property
-    def n_columns(self) -> int:
-        """Number of sampled columns."""
-        return len(self.column_index)
+    @classmethod
+    def from_table(
+        cls,
+        table: Any,
+        *,
+        missing: float | str = float("nan"),
+        row_names: Iterable[Any] | None = None,
+        column_names: Iterable[Any] | None = None,
+        **options: Any,
+    ) -> Self:
+        """All that a table with holes knows.
 
-    @property
-    def n_rows(self) -> int:
-        """Number of sampled rows."""
-        return len(self.row_index)
+        The table is kept as the sampled rows, all of them, with gaps where it has holes. A float array is not copied.
 
-    @property
-    def n_entries(self) -> int:
-        """Number of records in ``(i, j)``."""
-        return len(self.i)
+        Parameters
+        ----------
+        table : array, masked array, DataFrame, sparse matrix or source of shape (n, m)
+            NaN, a masked value and a null are holes. Names of rows and columns are kept. The values of a long table,
+            ``open_source(path, long=True)``, become scattered entries, each line one record.
+        missing : float or "unstored", default nan
+            A number that stands for a hole too, such as -999. For a sparse matrix it must be said that what is not
+            stored is a hole, and not zero: ``missing="unstored"``. What is stored becomes scattered entries.
+        row_names, column_names : sequence, optional
+            One name for each row and column, where the table has none.
+        **options
+            As for :class:`Observation`: for example ``design``, if it is known how the holes came about.
 
-    @property
-    def counts(self) -> SampleCounts:
-        """Numbers of columns, rows and records."""
-        return SampleCounts(self.n_columns, self.n_rows, self.n_entries)
+        Returns
+        -------
+        Observation
+            A table without holes has no gaps.
 
-    @property
-    def n_values_read(self) -> int:
-        """Number of different positions of the matrix that were read."""
-        n, m = self.shape
-        outside = self.entries.flat_index[self.outside]
-        scattered = len(different(outside)) if self.entries.has_repeats else len(outside)
-        on_lines = n * self.n_columns + m * self.n_rows - self.n_columns * self.n_rows
-        return on_lines - n_line_gaps(self) + scattered
+        Examples
+        --------
+        >>> import numpy as np, curplus
+        >>> seen = curplus.Observation.from_table(np.array([[1.0, np.nan], [3.0, 4.0], [np.nan, 6.0]]))
+        >>> seen
+        <Observation of a 3 x 2 matrix: 0 columns, 3 rows, 0 entries, 2 gaps, float64>
+        >>> seen.n_values_read
+        4
+        """
+        names = {"row_names": row_names, "column_names": column_names}
+        return cls(**parts_of_table(table, missing, names), gaps=True, **options)
 
-    @property
-    def n_gaps(self) -> int:
-        """Number of different positions that are known to be gaps."""
-        return n_line_gaps(self) + len(self.unmeasured_i)
-
-    @property
-    def has_gaps(self) -> bool:
-        """Whether a sampled row or column has a gap."""
-        return self.known_columns is not None or self.known_rows is not None
-
-    @property
-    def dtype(self) -> Any:
-        """Common type of columns, rows and values."""
-        return self.values.dtype
-
-    @cached_property
-    def magnitude(self) -> float:
-        """Largest magnitude of all values."""
-        return check_values(self)
-
-    # -- its parts ------------------------------------------------------------------------------------------------
-
-    @cached_property
-    def entries(self) -> Entries:
-        """The scattered entries, as a value of their own."""
-        return Entries(self.shape, self.i, self.j, self.values, self.probabilities, self.weights)
-
-    @property
-    def importance_weights(self) -> Vector:
-        """For how many entries each record stands: see ``Entries.importance_weights``."""
-        return self.entries.importance_weights
-
-    @property
-    def fit_weights(self) -> Vector:
-        """Weight of each record's squared error in a fit: see ``Entries.fit_weights``."""
-        return self.entries.fit_weights
-
-    @cached_property
-    def outside(self) -> NDArray[np.bool_]:
-        """Which records stand outside the sampled rows and columns, shape (n_entries,)."""
-        n, m = self.shape
-        on_row, on_column = index_table(self.row_index, n) >= 0, index_table(self.column_index, m) >= 0
-        outside: NDArray[np.bool_] = ~(on_row[self.i] | on_column[self.j])
-        return outside
+    # -- its entries ----------------------------------------------------------------------------------------------
 
     @cached_property
     def steering(self) -> NDArray[np.bool_]:
@@ -288,57 +217,47 @@ class Observation(FromTable, Fillable):
 
     def is_forbidden(self, i: IndexVector, j: IndexVector) -> NDArray[np.bool_]:
         """Which positions are forbidden; i and j may be broadcast."""
-        if not self.forbidden.any:
-            return np.zeros(np.broadcast(i, j).shape, dtype=bool)
         return self.forbidden.cover(i, j, self.shape)
-
-    @cached_property
-    def known_columns(self) -> Matrix | None:
-        """Where the sampled columns have no gap, shape (n, d1), in their library; None where they have none at all."""
-        return known_mask(self.columns) if self.gaps else None
-
-    @cached_property
-    def known_rows(self) -> Matrix | None:
-        """Where the sampled rows have no gap, shape (d2, m), in their library; None where they have none at all."""
-        return known_mask(self.rows) if self.gaps else None
 
     @property
     def noise_estimate(self) -> float:
         """Standard deviation of a reading, pooled from places that were read more than once; nan if there are none.
 
         Where sampled rows, sampled columns and entries meet, readings that are exactly equal count as one: reading
-        copies what is known instead of asking for it again.
+        copies what is known instead of reading it again.
         """
-        return (repeats_within(self) if self.repeats is None else self.repeats).standard_deviation
-
-    def gap_index(self) -> IndexVector:
-        """All positions known to be gaps, as single numbers ``i * m + j``, ascending: to ask for them is in vain."""
-        return gap_index(self) if self.gaps else NO_INDEX
+        found = self.repeats
+        if self.entries.has_repeats:
+            found = found.join(self.entries.means(np.flatnonzero(self.outside)).repeats)
+        return found.standard_deviation
 
     @cached_property
     def fingerprint(self) -> Fingerprint:
         """What tells this sample from others: its positions and some of its values."""
         return fingerprint(self)
 
-    @property
-    def T(self) -> Observation:
-        """The same observation of the transposed matrix; of a complex Hermitian one, use ``H``."""
-        check_transposable(self)
-        return self._replaced(**turned_fields(self))
+    # -- the same in another form ---------------------------------------------------------------------------------
 
-    @property
-    def H(self) -> Observation:
-        """The same observation of the adjoint: the transposed matrix, and conjugated if it is complex."""
-        fields = turned_fields(self) | {"values": self.values}
-        return self._replaced(**fields | {name: conjugate(fields[name]) for name in ("columns", "rows", "values")})
+    def _turned(self) -> Self:
+        return (
+            super()
+            ._turned()
+            ._replaced(
+                row_names=self.column_names,
+                column_names=self.row_names,
+                design=self.design.T.of(SampleCounts(self.n_rows, self.n_columns, self.n_entries)),
+                forbidden=self.forbidden.T,
+            )
+        )
+
+    def divide(self, unit: float) -> Observation:
+        """The same observation in other units."""
+        repeats = self.repeats._replace(squares=self.repeats.squares / unit / unit)
+        return self if unit == 1 else super().divide(unit)._replaced(repeats=repeats)
 
     def noted(self, note: str) -> Observation:
         """The same observation, with one more line of history."""
         return self._replaced(history=(*self.history, note))
-
-    def with_lines(self, columns: Matrix, rows: Matrix) -> Observation:
-        """The same observation with other values in its columns and rows, all of them known."""
-        return self._replaced(columns=columns, rows=rows, gaps=False)
 
     def with_design(
         self, *, columns: str | None = None, rows: str | None = None, entries: str | None = None
@@ -361,12 +280,6 @@ class Observation(FromTable, Fillable):
         words = (getattr(self.design, name) if word is None else word for name, word in said.items())
         return self._replaced(design=check_design(tuple(words)).of(self.counts))
 
-    def divide(self, unit: float) -> Observation:
-        """The same observation in other units."""
-        if unit == 1:
-            return self
-        return self._replaced(**scaled_fields(self, unit))
-
     def subset(
         self,
         *,
@@ -385,12 +298,12 @@ class Observation(FromTable, Fillable):
             How what is kept was chosen. Left out, a part of which some is dropped counts as ``"given"``: pass
             ``observation.design`` if it was chosen at random, without looking at values.
         """
-        kept = self._replaced(**part_fields(self, columns, rows, entries))
+        kept = self._part(columns, rows, entries)
         how = self.design if design is None else SamplingDesign(*check_design(design))
         kept._set(design=how.of(kept.counts))
         return kept
 
-    # -- growing --------------------------------------------------------------------------------------------------
+    # -- growing and filling --------------------------------------------------------------------------------------
 
     def extend(self, more: Observation) -> Observation:
         """Join another observation of the same matrix to this one.
@@ -429,19 +342,73 @@ class Observation(FromTable, Fillable):
         """
         check_joinable(self, more)
         if not any(more.counts) and not len(more.unmeasured_i):
-            gaps, noise = self.gaps or more.gaps, joined_noise(self, more)
-            symmetry = joined_symmetry(self, more)
-            forbidden = self.forbidden.union(more.forbidden, self.shape)
-            changes = {"gaps": gaps, "noise": noise, "symmetry": symmetry, "forbidden": forbidden}
-            return self._replaced(**joined_names(self, more), **changes)
-        return joined(self, more)
+            noise, symmetry = joined_noise(self, more), stronger(self.symmetry, more.symmetry)
+            return self._replaced(**self._besides(more), gaps=self.gaps or more.gaps, noise=noise, symmetry=symmetry)
+        joint, found = joined(self, more)
+        design = self.design.join(more.design, self._counts_of_evidence, more._counts_of_evidence)
+        joint._set(design=design.of(joint.counts), repeats=self.repeats.join(more.repeats, found))
+        return joint
+
+    @property
+    def _counts_of_evidence(self) -> SampleCounts:
+        """Numbers of columns, rows and records that are evidence: how the others were chosen does not matter."""
+        n_entries = self.n_entries if self.evidence is None else int(np.count_nonzero(self.evidence))
+        return self.counts._replace(n_entries=n_entries)
+
+    def _besides(self, more: Observation) -> dict[str, Any]:
+        return {
+            "row_names": more.row_names if self.row_names is None else self.row_names,
+            "column_names": more.column_names if self.column_names is None else self.column_names,
+            "forbidden": self.forbidden.union(more.forbidden, self.shape),
+            "withheld": self.withheld or more.withheld,
+            "history": self.history + more.history,
+        }
+
+    def fill(self, approximation: Any, *, min_value: float | None = None, max_value: float | None = None) -> Any:
+        """The whole matrix: measured values are kept, and the rest is predicted.
+
+        All n x m numbers are formed: mind the memory. ``approximation.entries``, ``.rows`` and ``.columns`` predict a
+        part of them.
+
+        Parameters
+        ----------
+        approximation : Factorization
+            What predicts: an approximation of the same matrix.
+        min_value, max_value : float, optional
+            Smallest and largest prediction, for values on a scale, such as ratings. Measured values stay as they are.
+
+        Returns
+        -------
+        array or pandas.DataFrame of shape (n, m)
+            A DataFrame where rows or columns have names; otherwise an array in the library of the observation. Where
+            there are several records of one place, it has their mean, by weight.
+
+        Examples
+        --------
+        >>> import numpy as np, curplus
+        >>> table = np.outer([1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 3.0])
+        >>> cross = {"column_index": [0], "columns": table[:, :1], "row_index": [0], "rows": table[:1]}
+        >>> seen = curplus.Observation(shape=table.shape, **cross)
+        >>> seen.fill(curplus.approximate(seen, rank=1), max_value=9.0).round(6)
+        array([[1., 2., 3.],
+               [2., 4., 6.],
+               [3., 6., 9.],
+               [4., 8., 9.]])
+        """
+        filled = filled_array(self, approximation, min_value, max_value)
+        has_names = self.row_names is not None or self.column_names is not None
+        if not has_names or not is_numpy_array(filled) or find_spec("pandas") is None:
+            return filled
+        return import_module("pandas").DataFrame(filled, index=self.row_names, columns=self.column_names)
 
     # -- keeping and showing --------------------------------------------------------------------------------------
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write to ``path`` (npz, no pickle) for :func:`curplus.load`; an older file stays whole until that is done."""
-        arrays, header = parts_to_save({f.name: getattr(self, f.name) for f in fields(self)})
-        write_file(path, "observation", arrays, header)
+        parts = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "forbidden"}
+        arrays = {name: part for name, part in parts.items() if part is None or hasattr(part, "dtype")}
+        header = {name: part for name, part in parts.items() if name not in arrays}
+        write_file(path, "observation", arrays | self.forbidden.parts(), header)
 
     def __repr__(self) -> str:
         parts = [counted(self.n_columns, "column"), counted(self.n_rows, "row"), counted(self.n_entries, "entry")]
@@ -459,18 +426,13 @@ class Observation(FromTable, Fillable):
                 shown[f"names of {what}"] = ", ".join(map(str, names[:5])) + (", ..." if len(names) > 5 else "")
         return html_table("Observation", shown.items())
 
-    def _replaced(self, **changes: Any) -> Observation:
-        """The same observation with some fields changed, which are not checked."""
-        copy = object.__new__(Observation)
-        copy._set(**{f.name: getattr(self, f.name) for f in fields(self)} | changes)
-        return copy
 
-    def _set(self, **values: Any) -> None:
-        for name, value in values.items():
-            object.__setattr__(self, name, read_only(value))
-
-
-def counted(count: int, noun: str) -> str:
-    """A number with its noun: ``1 entry``, ``2 entries``."""
-    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
-    return f"{count} {noun if count == 1 else plural}"
+def check_observation(observation: Any, *, name: str = "observation") -> Observation:
+    """What a method works on."""
+    if not isinstance(observation, Observation):
+        raise InvalidArgumentError(
+            f"{name} is a {type(observation).__name__}. Give an Observation: Observation.from_table(table) makes one "
+            "of a table with gaps, observe(source, ...) or acquire(source, ...) reads a part of a matrix. CURImputer "
+            "fills a table at once."
+        )
+    return observation

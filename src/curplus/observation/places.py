@@ -1,20 +1,30 @@
-"""One value for each place: where a sampled row, a sampled column and entries meet, all of them have the same."""
+"""One value for each place: where a sampled row, a sampled column and entries meet, all of them have the same.
+
+A gap is NaN in ``rows`` or ``columns``. An entry that is NaN is no record; its position is remembered, so that it is
+not read again.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._arrays import gather, index_table, put, take, to_numpy
+from .._arrays import array_namespace, concatenate, gather, index_table, put, take, to_device, to_numpy
+from .._sets import different, is_in
 from .._typing import FloatArray, IndexVector
-from .gaps import still_unmeasured
-from .noise import Repeats, n_different, relative_weights
+from .entries import Entries, Repeats, weighted_means
+from .readings import R, Readings
 
-if TYPE_CHECKING:
-    from .observation import Observation
-
-__all__ = ["SharedPlaces", "following_lines", "one_value_each", "shared_places"]
+__all__ = [
+    "SharedPlaces",
+    "entries_asked_for",
+    "following_lines",
+    "one_value_each",
+    "shared_places",
+    "still_unmeasured",
+    "without_gap_records",
+]
 
 
 class SharedPlaces(NamedTuple):
@@ -31,107 +41,109 @@ class SharedPlaces(NamedTuple):
     values: FloatArray  # (t,)
 
 
-def shared_places(observation: Observation) -> SharedPlaces:
+def shared_places(readings: Readings) -> SharedPlaces:
     """Where sampled rows and columns intersect, and where entries lie on one of them."""
-    o, (n, m) = observation, observation.shape
-    record = np.flatnonzero(~o.outside)
-    crossing = (o.row_index[:, None] * m + o.column_index[None, :]).reshape(-1)
-    flat = np.unique(np.concatenate([crossing, o.entries.flat_index[record]]))
+    r, (n, m) = readings, readings.shape
+    record = np.flatnonzero(~r.outside)
+    crossing = (r.row_index[:, None] * m + r.column_index[None, :]).reshape(-1)
+    flat = np.unique(np.concatenate([crossing, r.entries.flat_index[record]]))
     i, j = flat // m, flat % m
-    row, column = index_table(o.row_index, n)[i], index_table(o.column_index, m)[j]
+    row, column = index_table(r.row_index, n)[i], index_table(r.column_index, m)[j]
     from_row, from_column = np.full(len(flat), np.nan), np.full(len(flat), np.nan)
     t = np.flatnonzero(row >= 0)
-    from_row[t] = to_numpy(gather(o.rows, row[t], j[t]))
+    from_row[t] = to_numpy(gather(r.rows, row[t], j[t]))
     t = np.flatnonzero(column >= 0)
-    from_column[t] = to_numpy(gather(o.columns, i[t], column[t]))
-    values = to_numpy(take(o.values, record, axis=0)).astype(np.float64)
-    place = np.searchsorted(flat, o.entries.flat_index[record])
+    from_column[t] = to_numpy(gather(r.columns, i[t], column[t]))
+    values = to_numpy(take(r.values, record, axis=0)).astype(np.float64)
+    place = np.searchsorted(flat, r.entries.flat_index[record])
     return SharedPlaces(i, j, row, column, from_row, from_column, record, place, values)
 
 
-def one_value_each(observation: Observation) -> tuple[Observation, Repeats]:
-    """The same observation with one value for each place, and what the readings of these places say of the noise.
+def one_value_each(readings: R) -> tuple[R, Repeats]:
+    """The same with one value for each place, and what the readings that were averaged show of the noise.
 
     Exact readings fill gaps of others. Noisy ones are averaged: a reading in a row or column counts 1, and an entry as
-    much as its weight, relative to the mean weight.
+    much as its weight, relative to the mean weight. Readings of one place that are equal are copies, and count as one.
     """
-    o = observation
-    exact = o.noise is None
-    repeats = Repeats()
-    if not exact or o.has_gaps:
-        at = shared_places(o)
-        readings = _readings(o, at, only_gaps=exact)
-        mean = _means(readings, len(at.i))
-        value = mean if not exact else _known_first(at, mean)
-        repeats = repeats if exact else _repeats(readings, mean)
-        o = o._replaced(**_written(o, at, value, entries=not exact))
-    return (o._replaced(**still_unmeasured(o)) if o.gaps else o), repeats
+    r, repeats = readings, Repeats()
+    if r.noise is not None:
+        at = shared_places(r)
+        row, column = np.flatnonzero(~np.isnan(at.from_row)), np.flatnonzero(~np.isnan(at.from_column))
+        place = np.concatenate([row, column, at.place])
+        value = np.concatenate([at.from_row[row], at.from_column[column], at.values])
+        weight = np.concatenate([np.ones(len(row) + len(column)), r.entries.relative_weights[at.record]])
+        mean = weighted_means(place, value, weight, len(at.i))
+        squares = float(np.sum(weight * (value - mean[place]) ** 2))
+        repeats = Repeats(squares, _n_different(place, value) - len(np.unique(place)))
+        r = _written(r, at, mean, entries=True)
+    elif r.has_gaps:
+        at = shared_places(r)
+        entries = weighted_means(at.place, at.values, r.entries.relative_weights[at.record], len(at.i))
+        line = np.where(np.isnan(at.from_row), at.from_column, at.from_row)
+        r = _written(r, at, np.where(np.isnan(line), entries, line), entries=False)
+    return (still_unmeasured(r) if r.gaps else r), repeats
 
 
-def following_lines(observation: Observation, columns: IndexVector, rows: IndexVector) -> Observation:
-    """The same observation, in which rows, columns and entries have the values of some columns and rows there."""
-    o, at = observation, shared_places(observation)
+def following_lines(readings: R, columns: IndexVector, rows: IndexVector) -> R:
+    """The same, in which rows, columns and entries have the values of some columns and rows there."""
+    at = shared_places(readings)
     on_column = np.isin(at.column, columns)
     value = np.where(on_column, at.from_column, np.where(np.isin(at.row, rows), at.from_row, np.nan))
-    return o._replaced(**_written(o, at, value, entries=True))
+    return _written(readings, at, value, entries=True)
 
 
-class _Readings(NamedTuple):
-    """All readings of some places."""
-
-    place: IndexVector  # (k,)
-    value: FloatArray  # (k,)
-    weight: FloatArray  # (k,)
-
-
-def _readings(o: Observation, at: SharedPlaces, *, only_gaps: bool) -> _Readings:
-    """Readings of rows, columns and entries, in this order; where nothing is averaged, entries for gaps are enough."""
-    row, column = np.flatnonzero(~np.isnan(at.from_row)), np.flatnonzero(~np.isnan(at.from_column))
-    if only_gaps:
-        row = column = row[:0]
-    weights = relative_weights(o.entries)[at.record]
-    return _Readings(
-        np.concatenate([row, column, at.place]),
-        np.concatenate([at.from_row[row], at.from_column[column], at.values]),
-        np.concatenate([np.ones(len(row)), np.ones(len(column)), weights]),
-    )
-
-
-def _means(readings: _Readings, size: int) -> FloatArray:
-    """Weighted mean of the readings of each place: the value itself, to the last bit, where all agree; else NaN."""
-    place, value, weight = readings
-    first = np.full(size, np.nan)
-    first[place[::-1]] = value[::-1]
-    total = np.bincount(place, weight, size)
-    away = np.bincount(place, weight * (value - first[place]), size)
-    mean: FloatArray = first + away / np.where(total > 0, total, 1.0)
-    return mean
-
-
-def _known_first(at: SharedPlaces, mean: FloatArray) -> FloatArray:
-    """What a row or a column has at each place; where both have a gap, the mean of the entries."""
-    line = np.where(np.isnan(at.from_row), at.from_column, at.from_row)
-    return np.where(np.isnan(line), mean, line)
-
-
-def _repeats(readings: _Readings, mean: FloatArray) -> Repeats:
-    """What the readings say of the noise; those of one place that are equal are copies, and count as one."""
-    place, value, weight = readings
-    squares = float(np.sum(weight * (value - mean[place]) ** 2))
-    return Repeats(squares, n_different(place, value) - len(np.unique(place)))
-
-
-def _written(o: Observation, at: SharedPlaces, value: FloatArray, *, entries: bool) -> dict[str, Any]:
-    """Rows, columns and maybe entries with these values at the places; only what changes is given, as a copy."""
-    changes = {}
+def _written(r: R, at: SharedPlaces, value: FloatArray, *, entries: bool) -> R:
+    """Rows, columns and maybe entries with these values at the places; what changes is a copy."""
+    changes: dict[str, Any] = {}
     known = ~np.isnan(value)
     t = np.flatnonzero(known & (at.row >= 0) & (at.from_row != value))
     if len(t):
-        changes["rows"] = put(o.rows, (at.row[t], at.j[t]), value[t])
+        changes["rows"] = put(r.rows, (at.row[t], at.j[t]), value[t])
     t = np.flatnonzero(known & (at.column >= 0) & (at.from_column != value))
     if len(t):
-        changes["columns"] = put(o.columns, (at.i[t], at.column[t]), value[t])
+        changes["columns"] = put(r.columns, (at.i[t], at.column[t]), value[t])
     t = np.flatnonzero(known[at.place] & (at.values != value[at.place])) if entries else at.record[:0]
     if len(t):
-        changes["values"] = put(o.values, (at.record[t],), value[at.place[t]])
-    return changes
+        changes["values"] = put(r.values, (at.record[t],), value[at.place[t]])
+    return r._replaced(**changes)
+
+
+def _n_different(place: IndexVector, value: FloatArray) -> int:
+    """Number of different readings, of which each has a place and a value."""
+    order = np.lexsort((value, place))
+    same = (np.diff(place[order]) == 0) & (np.diff(value[order]) == 0)
+    return len(place) - int(np.count_nonzero(same))
+
+
+def without_gap_records(readings: R) -> R:
+    """The same without the records that have no value; their positions are remembered."""
+    r = readings
+    known = ~np.isnan(to_numpy(r.values))
+    if known.all():
+        return r
+    places = {
+        "unmeasured_i": np.append(r.unmeasured_i, r.i[~known]),
+        "unmeasured_j": np.append(r.unmeasured_j, r.j[~known]),
+    }
+    return r._with_entries(r.entries.take(np.flatnonzero(known)))._replaced(**places)
+
+
+def still_unmeasured(readings: R) -> R:
+    """The same with each unmeasured entry once, and none on sampled rows and columns, or where a record has a value."""
+    r = readings
+    if not len(r.unmeasured_i):
+        return r
+    (n, m), flat = r.shape, different(r.unmeasured_i * r.shape[1] + r.unmeasured_j)
+    on_line = (index_table(r.row_index, n)[flat // m] >= 0) | (index_table(r.column_index, m)[flat % m] >= 0)
+    flat = flat[~on_line & ~is_in(flat, different(r.entries.flat_index))]
+    return r._replaced(unmeasured_i=flat // m, unmeasured_j=flat % m)
+
+
+def entries_asked_for(readings: Readings) -> Entries:
+    """The entries, and NaN where an entry could not be measured."""
+    r = readings
+    if not len(r.unmeasured_i):
+        return r.entries
+    none = to_device(np.full(len(r.unmeasured_i), np.nan), r.values)
+    values = concatenate(r.values, array_namespace(r.values).astype(none, r.values.dtype))
+    return Entries(r.shape, np.append(r.i, r.unmeasured_i), np.append(r.j, r.unmeasured_j), values)

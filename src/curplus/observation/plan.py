@@ -7,8 +7,7 @@ is read, and nothing outside it is ever read.
 from __future__ import annotations
 
 import math
-from numbers import Real
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +22,6 @@ __all__ = [
     "SampleCounts",
     "SamplePlan",
     "SamplingDesign",
-    "amount_of",
     "check_counts",
     "counts_for_budget",
     "default_counts",
@@ -143,17 +141,6 @@ def default_counts(shape: Shape, rank: int | None = None) -> SampleCounts:
     n, m = shape
     rank = min(DEFAULT_RANK, n, m) if rank is None else rank
     return SampleCounts(min(m, 5 * rank), min(n, 5 * rank), min(n * m, 20 * rank**2))
-
-
-def amount_of(budget: Any, shape: Shape, *, is_money: bool = False) -> float:
-    """A budget as a number of values, or as money; below 1, values are a share of the matrix."""
-    if isinstance(budget, bool) or not isinstance(budget, (Real, np.number)) or not 0 < float(budget) < math.inf:
-        raise InvalidArgumentError(
-            f"budget={budget!r} is not an amount. Give a share of the matrix below 1, or a number of values from 1 on; "
-            "where there are costs, money."
-        )
-    amount = float(budget)
-    return amount if is_money or amount >= 1 else amount * shape[0] * shape[1]
 
 
 def share_for_lines(crosses: float) -> float:

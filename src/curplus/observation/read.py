@@ -14,13 +14,13 @@ import numpy as np
 from .._arrays import concatenate, gather, index_table, take, to_numpy
 from .._sets import different, is_in
 from .._typing import IndexVector, Matrix, RandomState, Shape, Vector
-from .._validation import check_gaps, check_index, check_one_noise, check_shape
+from .._validation import check_amount, check_gaps, check_index, check_one_noise, check_shape
 from ..exceptions import InvalidArgumentError
 from ..sources import KnownParts, Source, as_source
-from .gaps import entries_asked_for
-from .noise import Repeats
+from .entries import Repeats
 from .observation import Observation
-from .plan import SamplePlan, amount_of, counts_for_budget, uniform_plan
+from .places import entries_asked_for
+from .plan import SamplePlan, counts_for_budget, uniform_plan
 
 __all__ = ["observe", "read"]
 
@@ -88,7 +88,7 @@ def _counts(shape: Shape, budget: Any, given: dict[str, Any]) -> dict[str, Any]:
     if len(missing) < len(given):
         raise InvalidArgumentError("budget= decides all three of n_columns, n_rows and n_entries. Leave them out.")
     n, m = check_shape(shape)
-    n_values = min(amount_of(budget, (n, m)), n * m)
+    n_values = min(check_amount(budget, (n, m)), n * m)
     return counts_for_budget((n, m), n_values)._asdict()
 
 
@@ -165,11 +165,10 @@ def _noise(noise: float | str | None, source: Source, known: Observation | None)
 
 
 def _without_copies(seen: Observation) -> Observation:
-    """The same observation; entries of one place were asked for once, and say nothing of the noise."""
-    if seen.repeats is not None and seen.entries.has_repeats:
+    """The same observation; entries of one place were read once, and show nothing of the noise."""
+    if seen.noise is not None and seen.entries.has_repeats:
         outside = seen.entries.flat_index[seen.outside]
-        n_copies = len(outside) - len(different(outside))
-        seen._set(repeats=seen.repeats.without(Repeats(0.0, n_copies)))
+        seen._set(repeats=seen.repeats.join(Repeats(0.0, len(different(outside)) - len(outside))))
     return seen
 
 

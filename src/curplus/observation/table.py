@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from numbers import Real
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import scipy.sparse
@@ -16,64 +15,17 @@ from ..exceptions import InvalidArgumentError
 from ..sources import LongSource, as_source
 from ..sources.convert import whole_matrix
 
-__all__ = ["FromTable"]
+__all__ = ["parts_of_table"]
 
 UNSTORED = "unstored"
 
 
-class FromTable:
-    """What an observation can be made of besides its parts: a table with holes."""
-
-    @classmethod
-    def from_table(
-        cls,
-        table: Any,
-        *,
-        missing: float | str = float("nan"),
-        row_names: Iterable[Any] | None = None,
-        column_names: Iterable[Any] | None = None,
-        **options: Any,
-    ) -> Self:
-        """All that a table with holes knows.
-
-        The table is kept as the sampled rows, all of them, with gaps where it has holes. A float array is not copied.
-
-        Parameters
-        ----------
-        table : array, masked array, DataFrame, sparse matrix or source of shape (n, m)
-            NaN, a masked value and a null are holes. Names of rows and columns are kept. The values of a long table,
-            ``open_source(path, long=True)``, become scattered entries, each line one record.
-        missing : float or "unstored", default nan
-            A number that stands for a hole too, such as -999. For a sparse matrix it must be said that what is not
-            stored is a hole, and not zero: ``missing="unstored"``. What is stored becomes scattered entries.
-        row_names, column_names : sequence, optional
-            One name for each row and column, where the table has none.
-        **options
-            As for :class:`Observation`: for example ``design``, if it is known how the holes came about.
-
-        Returns
-        -------
-        Observation
-            A table without holes has no gaps.
-
-        Examples
-        --------
-        >>> import numpy as np, curplus
-        >>> seen = curplus.Observation.from_table(np.array([[1.0, np.nan], [3.0, 4.0], [np.nan, 6.0]]))
-        >>> seen
-        <Observation of a 3 x 2 matrix: 0 columns, 3 rows, 0 entries, 2 gaps, float64>
-        >>> seen.n_values_read
-        4
-        """
-        hole = _check_missing(missing, sparse=scipy.sparse.issparse(table))
-        names = {"row_names": row_names, "column_names": column_names}
-        if isinstance(table, LongSource):
-            fields = _long_entries(table, hole, names)
-        else:
-            fields = _stored_entries(table) | names if hole == UNSTORED else _all_rows(table, hole, names)
-        make: Any = cls
-        made: Self = make(**fields, gaps=True, **options)
-        return made
+def parts_of_table(table: Any, missing: Any, names: dict[str, Any]) -> dict[str, Any]:
+    """The rows or entries that a table with holes knows, with its size and names."""
+    hole = _check_missing(missing, sparse=scipy.sparse.issparse(table))
+    if isinstance(table, LongSource):
+        return _long_entries(table, hole, names)
+    return _stored_entries(table) | names if hole == UNSTORED else _all_rows(table, hole, names)
 
 
 def _all_rows(table: Any, missing: float, names: dict[str, Any]) -> dict[str, Any]:

@@ -22,9 +22,8 @@ from .._sets import NO_INDEX, different, is_in, union, without
 from .._typing import FloatArray, IndexVector, Matrix, Shape
 from .._validation import UNKNOWN
 from ..exceptions import InconsistentObservationError, InvalidArgumentError
-from ..observation import Observation, SamplingDesign
+from ..observation import Observation, Repeats, SamplingDesign
 from ..observation.forbidden import Region
-from ..observation.noise import Repeats
 from .storage import CELLS, COLUMNS, DRAWN, ROWS, STEERING, Line, Settings, Snapshot
 
 __all__ = ["COUNTED", "Out", "Places", "check_counted", "observation_of", "on_lines", "places_of"]
@@ -125,7 +124,7 @@ def observation_of(snapshot: Snapshot, settings: Settings, records: str, out: Ou
         unmeasured_i=failed // m,
         unmeasured_j=failed % m,
         noise=UNKNOWN if settings.noise is None and places.repeats.squares > 0 else settings.noise,
-        repeats=places.repeats if places.repeats.freedom else None,
+        repeats=places.repeats,
         **_design(rows, columns, evidence, is_whole=is_whole),
         forbidden=sample.forbidden,
         withheld=sample.withheld,

@@ -22,7 +22,7 @@ from ..acquisition.candidates import candidate_columns, candidate_rows
 from ..acquisition.costs import spent
 from ..observation import Observation, SamplePlan
 from ..observation.forbidden import Region
-from ..observation.gaps import still_unmeasured
+from ..observation.places import still_unmeasured
 from ..observation.plan import distinct_others
 from .settings import list_price
 from .storage import Line
@@ -184,7 +184,7 @@ def _asked(seen: Observation, plan: SamplePlan) -> Observation:
         column_index=np.append(seen.column_index, plan.column_index),
         gaps=True,
     )
-    return out._replaced(**still_unmeasured(out))
+    return still_unmeasured(out)
 
 
 def _cells(

@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._typing import IndexVector, Shape
-from .._validation import check_count, check_one_noise
+from .._validation import check_amount, check_count, check_one_noise
 from ..acquisition import Costs
 from ..exceptions import FileFormatError, InvalidArgumentError
-from ..observation.plan import amount_of
 from .ledger import check_counted
 from .names import axes_of, check_axis
 from .schema import WIDTH, DamageError
@@ -47,7 +46,7 @@ def check_settings(
         shape=(n, m),
         row_names=row_axis.names,
         column_names=column_axis.names,
-        budget=None if budget is None else amount_of(budget, shape, is_money=prices is not None),
+        budget=None if budget is None else check_amount(budget, shape, is_money=prices is not None),
         costs=prices,
         noise=check_one_noise(noise),
         rank=None if rank is None else check_count(rank, name="rank", at_least=1),

@@ -10,12 +10,11 @@ from typing import Any, Self
 
 from .._html import html_table
 from .._progress import showing
-from .._validation import check_count
+from .._validation import check_amount, check_count
 from ..evaluation import Certificate, MeanEstimates, estimate_means
 from ..exceptions import InvalidArgumentError, StudyError
 from ..factorization import Factorization
 from ..observation import Observation
-from ..observation.plan import amount_of
 from .answers import lists_frame, prediction_frame, records_frame
 from .batches import Batches
 from .connection import make_file
@@ -534,7 +533,7 @@ class Study:
     # -- helpers --------------------------------------------------------------------------------------------------
 
     def _amount(self, budget: float) -> float:
-        return amount_of(budget, self.settings.shape, is_money=self.settings.costs is not None)
+        return check_amount(budget, self.settings.shape, is_money=self.settings.costs is not None)
 
 
 def _observation(snapshot: Snapshot) -> Observation:

@@ -24,7 +24,7 @@ from ...factorization import Fact, Factorization, FitReport, FittedModel, Proven
 from ...factorization.nystroem import NYSTROEM
 from ...factorization.provenance import Refits
 from ...observation import Cells, Observation
-from ...observation.checks import check_observation
+from ...observation.observation import check_observation
 from ...observation.symmetry import mirrored
 from ..complete import complete_matrix
 from ..form import check_form, in_form

@@ -6,9 +6,9 @@ import numpy as np
 
 from .._sets import different, is_in
 from .._typing import IndexVector
-from .observation import Observation
+from ..observation import Observation
 
-__all__ = ["evidence_outside", "split_entries"]
+__all__ = ["split_entries"]
 
 
 def split_entries(
@@ -28,8 +28,3 @@ def split_entries(
     chosen = np.sort(rng.permutation(len(places))[: count if at_most is None else min(at_most, count)])
     aside = is_in(place, places[chosen])
     return outside[~aside], outside[aside]
-
-
-def evidence_outside(observation: Observation) -> IndexVector:
-    """Records outside the sampled rows and columns that took no part in choosing what was read."""
-    return np.flatnonzero(observation.outside & ~observation.steering)
