@@ -53,4 +53,4 @@ check: .venv/ready           ## format, lint, types and repository review
 	$(BIN)/repo-review .
 
 clean:
-	rm -rf .venv .venv-lowest .venv-cmfrec docs/_build docs/gallery docs/api/generated
+	rm -rf .venv .venv-lowest .venv-cmfrec dist docs/_build docs/gallery docs/api/generated

@@ -5,7 +5,7 @@ The test of the layers, the table in CONTRIBUTING and the reference are made fro
 
 __all__ = ["NAMES", "SHARED", "SUBPACKAGES", "__version__"]
 
-__version__ = "0.1.0"
+__version__ = "0.1.0"  # the only place: pyproject.toml reads it here, and a test compares CITATION.cff
 
 #: Modules that serve all the others, in the order in which they may import each other.
 SHARED = (

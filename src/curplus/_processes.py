@@ -52,7 +52,8 @@ def ignoring_interrupts() -> Iterator[None]:
 
 
 def _follow_parent() -> None:
-    """In a worker: end when the parent does."""
+    """In a worker: end when the parent does, and leave Ctrl-C to it (Windows hands down no ignored signals)."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     assert parent is not None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import re
 import shlex
 import subprocess
@@ -139,8 +140,12 @@ def command_as_function(template: str) -> Measure:
 
 def _words(template: str) -> list[str]:
     """The words of a command, with a place for the row and one for the column."""
+    lexer = shlex.shlex(template, posix=True)
+    lexer.whitespace_split, lexer.commenters = True, ""
+    if os.name == "nt":
+        lexer.escape = ""  # a backslash there separates folders
     try:
-        words = shlex.split(template)
+        words = list(lexer)
     except ValueError as error:
         raise InvalidArgumentError(f"--command={template!r} cannot be split into words: {error}.") from None
     if not words or not {"row", "column"} <= {found for word in words for found in NAME.findall(word)}:
