@@ -144,6 +144,14 @@ def test_a_level_that_the_scores_cannot_tell_is_refused():
     assert "too few for a level of 0.999" in intervals_of(seen, level=0.999).reason
 
 
+def test_intervals_keep_the_names_of_rows_and_columns():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame(matrix(40, 30)).rename(index="row {}".format, columns="column {}".format)
+    seen = curplus.observe(table, n_columns=0, n_rows=0, n_entries=600, rng=0)
+    found = curplus.predict_interval(curplus.approximate(seen, 2), seen, [7, 8], [5, 6])
+    assert found.to_frame()[["row", "column"]].values.tolist() == [["row 7", "column 5"], ["row 8", "column 6"]]
+
+
 def test_one_place_can_be_asked_for():
     M = matrix(40, 30)
     seen = curplus.observe(M, n_columns=3, n_rows=3, n_entries=300, rng=0)
@@ -151,7 +159,7 @@ def test_one_place_can_be_asked_for():
     found = curplus.predict_interval(approx, seen, 7, 5)
     assert len(found) == 1
     pytest.importorskip("pandas")
-    assert found.to_frame().shape == (1, 6)
+    assert found.to_frame()[["row", "column"]].values.tolist() == [[7, 5]]
     with pytest.raises(InvalidArgumentError, match="i has 2 positions and j has 1"):
         curplus.predict_interval(approx, seen, [1, 2], [3])
     with pytest.raises(InvalidArgumentError, match="out of range"):

@@ -485,3 +485,12 @@ def test_the_mean_of_a_row_drawn_by_chances_is_what_a_dense_computation_says():
         errors = (M - dense)[seen.i[here], seen.j[here]] / (k * seen.probabilities[here])
         expected += np.bincount(seen.i[here], errors, 60) / 40
     np.testing.assert_allclose(rows.mean, expected)
+
+
+@pytest.mark.parametrize("counts", [(0, 0, 400), (5, 5, 200), (0, 5, 200), (5, 0, 200), (5, 5, 0)])
+def test_the_means_of_a_matrix_of_zeros_are_zero(counts):
+    n_columns, n_rows, n_entries = counts
+    seen = curplus.observe(np.zeros((100, 60)), n_columns=n_columns, n_rows=n_rows, n_entries=n_entries, rng=0)
+    means = means_of(seen)
+    assert not means.estimate.any()
+    assert means.total == 0

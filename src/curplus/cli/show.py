@@ -67,10 +67,11 @@ def note(text: str) -> None:
 
 
 def failure(error: Exception) -> None:
-    """Say in one line on standard error what went wrong: programs read it, and terminals break it where they end."""
+    """Print on standard error what went wrong: in one line for programs, broken between words on a terminal."""
     text = f"{error.filename}: {error.strerror}." if isinstance(error, OSError) and error.filename else str(error)
-    message = " ".join(text.splitlines())
-    console(stderr=True).print(Text.assemble(("error:", "bold red"), " ", message), soft_wrap=True)
+    terminal, message = console(stderr=True), " ".join(text.splitlines())
+    wrapped = "\n".join(textwrap.wrap(f"error: {message}", terminal.width, break_long_words=False))
+    terminal.print(Text.assemble(("error:", "bold red"), wrapped.removeprefix("error:")), soft_wrap=True)
 
 
 def on_terminal() -> bool:

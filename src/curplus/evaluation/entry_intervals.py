@@ -17,7 +17,7 @@ import scipy.special
 
 from .._arrays import gather, index_table, to_numpy
 from .._extras import import_extra
-from .._typing import FloatArray, IndexVector
+from .._typing import FloatArray, IndexVector, Names
 from .._validation import check_index
 from ..exceptions import InvalidArgumentError
 from ..factorization import Factorization
@@ -45,17 +45,20 @@ class EntryIntervals:
     is_measured: Any  # (k,)
     level: float
     n_scores: int  # entries that the intervals rest on
-    reason: str = ""  # why there are no intervals; empty where there are
+    reason: str = ""  # why there are no intervals; empty if there are
+    row_names: Names | None = None  # (k,), of the places
+    column_names: Names | None = None  # (k,)
 
     def __len__(self) -> int:
         return len(self.value)
 
     def to_frame(self) -> Any:
-        """A table (pandas) with one line for each place."""
+        """A table (pandas): row, column, value, low, high, measured; by name if the matrix has names."""
         pandas = import_extra("pandas", extra="pandas", purpose="tables with names need pandas")
-        return pandas.DataFrame(
-            {name: getattr(self, name) for name in ("i", "j", "value", "low", "high", "is_measured")}
-        )
+        rows = self.i if self.row_names is None else self.row_names
+        columns = self.j if self.column_names is None else self.column_names
+        found = {"row": rows, "column": columns, "value": self.value, "low": self.low, "high": self.high}
+        return pandas.DataFrame(found | {"measured": self.is_measured})
 
     def __repr__(self) -> str:
         if self.reason:
@@ -148,7 +151,9 @@ def predict_interval(
     value, low, high = (
         np.where(is_measured, x, limited(x, min_value, max_value)) for x in (value, value - reach, value + reach)
     )
-    return EntryIntervals(i, j, value, low, high, is_measured, float(level), len(found.counted), reason)
+    named = ((observation.row_names, i), (observation.column_names, j))
+    names = (None if of_all is None else of_all[at] for of_all, at in named)
+    return EntryIntervals(i, j, value, low, high, is_measured, float(level), len(found.counted), reason, *names)
 
 
 def _reach(found: CrossFit, i: IndexVector, j: IndexVector, level: float) -> tuple[FloatArray, str]:

@@ -105,14 +105,15 @@ def row_effects(mean: FloatArray, variances: Variances, covariates: FloatArray, 
     v = np.maximum(variances.if_alike[told], ROUNDING * float(np.mean(y**2)) + np.finfo(float).tiny)
     freedom = max(len(y) - design.shape[1], 0)
     between = max(_between(design, y, v, freedom), variances.of_error / n_places)
-    weights = 1 / (v + between)
+    unit = float(np.min(v + between)) if len(y) else 1.0  # weights of tiny variances would overflow
+    weights = unit / (v + between)
     inverse = np.linalg.pinv((design.T * weights) @ design)
     line = np.zeros((covariates.shape[1], len(mean)))
     line[:, told] = inverse @ (design.T * weights)
     common = covariates @ (line[:, told] @ y)
     with np.errstate(invalid="ignore"):
         shrinkage = np.where(told, variance / np.maximum(variance + between, np.finfo(float).tiny), 1.0)
-    around = np.einsum("ip,pq,iq->i", covariates, inverse, covariates)  # variance of the line
+    around = np.einsum("ip,pq,iq->i", covariates, inverse, covariates) * unit  # variance of the line
     own = np.where(told, variance, 0.0) * (1 - shrinkage) + shrinkage * between * ~told
     pulled = np.where(told, common + (1 - shrinkage) * (np.where(told, mean, 0.0) - common), common)
     return RowEffects(pulled, own + shrinkage**2 * around, shrinkage, math.sqrt(between), freedom, covariates, line)

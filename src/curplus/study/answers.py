@@ -51,6 +51,4 @@ def prediction_frame(
         )
     cells = np.repeat(rows, len(columns)), np.tile(columns, len(rows))
     found = predict_interval(fitted.approximation, fitted.observation, *cells, level=level)
-    named = {axis.what: axis.labels(at) for axis, at in zip(axes, cells, strict=True)}
-    known = {"value": found.value, "low": found.low, "high": found.high, "measured": found.is_measured}
-    return pandas_for_studies().DataFrame(named | known)
+    return found.to_frame().assign(**{axis.what: axis.labels(at) for axis, at in zip(axes, cells, strict=True)})
