@@ -12,16 +12,22 @@ from curplus.acquisition import RULES, scores, select_columns
 from curplus.acquisition.greedy import ResidualColumns
 from curplus.acquisition.scores import squared_norms, weighted_draw
 from curplus.exceptions import InvalidArgumentError
-from tests.strategies import low_rank_matrices, seeds
+from tests.strategies import FIELDS, gaussian, low_rank_matrices, seeds
 
 every_method = pytest.mark.parametrize("method", RULES)
 GREEDY = ["deim", "qdeim", "pivoted", "explaining"]
 
 
+@pytest.fixture(params=FIELDS)
+def field(request):
+    """Every sentence on matrices of a given rank holds for real and for complex ones."""
+    return request.param
+
+
 def left_out_error(M, index):
     """Share of the energy of M outside the span of the chosen columns."""
     Q = scipy.linalg.orth(M[:, index])
-    return np.linalg.norm(M - Q @ (Q.T @ M)) ** 2 / np.linalg.norm(M) ** 2
+    return np.linalg.norm(M - Q @ (Q.conj().T @ M)) ** 2 / np.linalg.norm(M) ** 2
 
 
 # Distinct, whatever the matrix
@@ -92,6 +98,19 @@ def test_qdeim_is_pivoted_qr_of_the_singular_vectors(full_rank):
     np.testing.assert_array_equal(
         select_columns(M, 6, method="qdeim"), scipy.linalg.qr(Vt, mode="r", pivoting=True)[1][:6]
     )
+
+
+@every_method
+def test_phases_of_rows_and_columns_change_no_choice(rng, method):
+    M = gaussian(rng, (40, 6), "complex") @ gaussian(rng, (6, 30), "complex")
+    turned = np.exp(1j * rng.random((40, 1))) * M * np.exp(1j * rng.random(30))
+    for kind in (np.asarray, scipy.sparse.csr_array):
+        np.testing.assert_array_equal(*(select_columns(kind(x), 6, method=method, rng=0) for x in (M, turned)))
+
+
+def test_imaginary_parts_count_as_much_as_real_ones(rng):
+    M = rng.standard_normal((20, 8)) + 100j * (np.arange(8) == 5) * rng.standard_normal((20, 1))
+    assert select_columns(M, 1, method="pivoted")[0] == 5
 
 
 def test_explaining_prefers_one_of_many_alike_to_a_lone_long_one(rng):
@@ -197,10 +216,12 @@ def test_a_remainder_is_what_projection_leaves(full_rank):
     residual = ResidualColumns(A, taken)
     more = residual.pick(3, residual.explained) + residual.pick(2, residual.norms)
     Q = scipy.linalg.orth(A[:, [*taken, *more]])
-    E = A - Q @ (Q.T @ A)
+    E = A - Q @ (Q.conj().T @ A)
     rest = residual.selectable
     np.testing.assert_allclose(residual.norms()[rest], squared_norms(E)[rest], rtol=1e-9)
-    np.testing.assert_allclose(residual.explained()[rest], (squared_norms(E.T @ E) / squared_norms(E))[rest], rtol=1e-9)
+    np.testing.assert_allclose(
+        residual.explained()[rest], (squared_norms(E.conj().T @ E) / squared_norms(E))[rest], rtol=1e-9
+    )
     assert len({*taken.tolist(), *more}) == 7
 
 

@@ -54,6 +54,16 @@ def test_each_side_of_incoherence_uses_its_own_width():
     assert theory.incoherence(np.eye(12)[:, :4], np.eye(15)[:, :3]) == pytest.approx(5)
 
 
+def test_phases_do_not_change_incoherence_and_angles(rng):
+    X, Y = (random_basis(rng, 20, 3) for _ in range(2))
+    phases = np.exp(1j * rng.random((20, 1)))
+    assert theory.incoherence(X * phases, Y * phases) == pytest.approx(theory.incoherence(X, Y))
+    assert theory.generalized_incoherence(X * phases, [3, 2, 1], Y, eta=0.1) == pytest.approx(
+        theory.generalized_incoherence(X, [3, 2, 1], Y, eta=0.1)
+    )
+    np.testing.assert_allclose(theory.sin_theta(X * phases, Y * phases), theory.sin_theta(X, Y))
+
+
 @given(seeds, st.integers(1, 5), st.integers(1, 5))
 def test_incoherence_lies_between_one_and_its_largest_value(seed, r1, r2):
     rng = np.random.default_rng(seed)
@@ -320,7 +330,7 @@ def test_below_the_72_of_theorem_3_the_demanded_entries_exceed_the_matrix(x, t, 
         (lambda: theory.numerical_rank([1.0], (2, 2), eta=-0.1), "eta=-0.1, which by its definition"),
         (lambda: theory.generalized_incoherence(np.eye(3), [1.0, 1.0], np.eye(3), eta=0.1), "left has 3 columns"),
         (lambda: theory.generalized_incoherence(np.eye(1), [0.0], np.eye(1), eta=0.1), "all singular values are 0"),
-        (lambda: theory.incoherence(np.ones((3, 1)), np.eye(3)), "left.T @ left differs from the identity by 2"),
+        (lambda: theory.incoherence(np.ones((3, 1)), np.eye(3)), "left.conj().T @ left differs from the identity by 2"),
         (lambda: theory.incoherence(np.eye(3), np.zeros((3, 0))), "right has shape (3, 0)"),
         (lambda: theory.sin_theta(np.ones((3, 1)), np.ones((4, 1))), "first has 3 rows and second 4"),
         (lambda: theory.sin_theta(np.ones((3, 1)), np.zeros((3, 1))), "a matrix of zeros spans nothing"),

@@ -43,6 +43,17 @@ def test_smooth_functions_are_met_to_the_tolerance_on_entries_nobody_read(name, 
     assert seen.history[-1].startswith("stopped at the tolerance")
 
 
+def test_complex_functions_are_met_as_their_phases_change():
+    n, k = 1000, 20
+    x = np.linspace(0, 1, n)
+    value = lambda i, j: np.exp(1j * k * (x[i] + 1.5 - x[j])) / (x[i] + 1.5 - x[j])  # noqa: E731
+    of_magnitudes = CallableSource(lambda i, j: np.abs(value(i, j)), (n, n))
+    real, turned = (acquire(f, tol=1e-6, rng=0) for f in (of_magnitudes, CallableSource(value, (n, n), dtype=complex)))
+    np.testing.assert_array_equal(turned.row_index, real.row_index)
+    np.testing.assert_array_equal(turned.column_index, real.column_index)
+    assert turned.history[-1].startswith("stopped at the tolerance")
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_two_separated_peaks_are_both_found(seed):
     x = np.linspace(0, 1, 2000)

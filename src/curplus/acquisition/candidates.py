@@ -8,6 +8,7 @@ import numpy as np
 
 from .._arrays import (
     array_namespace,
+    double,
     float64,
     harmless_unit,
     largest,
@@ -110,5 +111,5 @@ def _left_over(
 
 
 def scaled(known: Matrix) -> Matrix:
-    """A float64 copy whose squares neither overflow nor vanish."""
-    return float64(known) / power_of_two(largest(known), known)
+    """A copy in double precision whose squares neither overflow nor vanish."""
+    return double(known) / power_of_two(largest(known), known)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from .._arrays import array_namespace, keep, small_svd, take, to_device
+from .._arrays import abs_squared, adjoint, array_namespace, conjugate, keep, real_part, small_svd, take, to_device
 from .._sets import NO_INDEX
 from .._typing import FloatArray, IndexVector, Matrix, Vector
 from .scores import dense, squared_norms
@@ -23,9 +23,9 @@ TIE = 1e-6  # scores that differ by this fraction may differ by rounding alone
 class ResidualColumns:
     r"""What is left of the columns of a sample, once the span of some of them is taken out.
 
-    With :math:`Q` an orthonormal basis of the columns taken and :math:`e_j = a_j - QQ^\top a_j` the residual of a
+    With :math:`Q` an orthonormal basis of the columns taken and :math:`e_j = a_j - QQ^* a_j` the residual of a
     column, the :attr:`residual_norms` are :math:`\|e_j\|^2` and :meth:`explained` is
-    :math:`\|E^\top e_j\|^2 / \|e_j\|^2`, by how much the sum of squares of all residuals falls if column j is taken.
+    :math:`\|E^* e_j\|^2 / \|e_j\|^2`, by how much the sum of squares of all residuals falls if column j is taken.
     The first picks outliers, the second picks one of many alike.
 
     Parameters
@@ -42,7 +42,7 @@ class ResidualColumns:
     Notes
     -----
     Each column that is taken costs O(d m), or one product with a sparse sample. Residuals are never stored: with
-    :math:`q` the next basis vector, all numbers follow from :math:`q^\top A`.
+    :math:`q` the next basis vector, all numbers follow from :math:`q^* A`.
     """
 
     def __init__(
@@ -56,14 +56,14 @@ class ResidualColumns:
         sample, norms = keep(sample, squared_norms(sample))
         self._xp, self._sample = array_namespace(norms), sample
         self._basis = _range_of(sample[:, taken] if scipy.sparse.issparse(sample) else take(sample, taken, axis=1))
-        self.residual_norms: Vector = norms - squared_norms(self._basis.T @ sample)
+        self.residual_norms: Vector = norms - squared_norms(adjoint(self._basis) @ sample)
         self._floor = FLOOR * float(self._xp.max(norms)) if norms.shape[0] else 0.0
         free = np.ones(norms.shape[0], dtype=bool)
         free[taken] = free[excluded] = False
         self._free = to_device(free, norms)
         self._prices = 1.0 if prices is None else to_device(np.asarray(prices, dtype=np.float64), norms)
-        self._gram: Matrix | None = None  # E @ E.T, (d, d)
-        self._captured: Vector = norms  # || E.T @ e_j ||**2, once the Gram matrix is there
+        self._gram: Matrix | None = None  # E @ E.H, (d, d)
+        self._captured: Vector = norms  # || E.H @ e_j ||**2, once the Gram matrix is there
 
     @property
     def selectable(self) -> Vector:
@@ -82,10 +82,11 @@ class ResidualColumns:
         """
         xp = self._xp
         if self._gram is None:
-            gram = dense(self._sample @ self._sample.T)
-            gram = gram - self._basis @ (self._basis.T @ gram)
-            self._gram = gram - (gram @ self._basis) @ self._basis.T
-            self._captured = xp.sum((self._gram @ self._sample) * dense(self._sample), axis=0)
+            sample, basis = self._sample, self._basis
+            gram = dense(sample @ (sample.conj().T if scipy.sparse.issparse(sample) else adjoint(sample)))
+            gram = gram - basis @ (adjoint(basis) @ gram)
+            self._gram = gram - (gram @ basis) @ adjoint(basis)
+            self._captured = real_part(xp.sum((self._gram @ sample) * conjugate(dense(sample)), axis=0))
             self._gram, self._captured = keep(self._gram, self._captured)
         selectable = self.selectable
         count = int(xp.count_nonzero(selectable))
@@ -117,16 +118,18 @@ class ResidualColumns:
         xp = self._xp
         e = dense(self._sample[:, [j]])[:, 0] if scipy.sparse.issparse(self._sample) else self._sample[:, j]
         for _ in range(2):  # once more for orthogonality to rounding
-            e = e - self._basis @ (self._basis.T @ e)
+            e = e - self._basis @ (adjoint(self._basis) @ e)
         q = e / xp.linalg.vector_norm(e)
-        along = q @ self._sample
-        self.residual_norms = self.residual_norms - along**2
+        along = conjugate(q) @ self._sample
+        squares = abs_squared(along)
+        self.residual_norms = self.residual_norms - squares
         if self._gram is not None:
             towards = self._gram @ q
-            weight = float(q @ towards)
-            self._captured = self._captured - 2 * along * (towards @ self._sample) + weight * along**2
-            step = towards[:, None] * q[None, :]
-            self._gram = self._gram - step - step.T + weight * (q[:, None] * q[None, :])
+            weight = float(real_part(conjugate(q) @ towards))
+            both = real_part(2 * conjugate(along) * (conjugate(towards) @ self._sample))
+            self._captured = self._captured - both + weight * squares
+            step = towards[:, None] * conjugate(q)[None, :]
+            self._gram = self._gram - step - adjoint(step) + weight * (q[:, None] * conjugate(q)[None, :])
         self._basis = xp.concat([self._basis, q[:, None]], axis=1)
         self._free[j] = False
         state = self.residual_norms, self._captured, self._gram, self._basis, self._free

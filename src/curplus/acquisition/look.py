@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arrays import float64, to_numpy
+from .._arrays import double, to_numpy
 from .._typing import FloatArray, Shape
 from ..evaluation.certificate import HELD_OUT
 from ..evaluation.effective_sample import Tail, check_tails, tail_of
@@ -36,7 +36,7 @@ class Look(NamedTuple):
 
     cross: Prediction | None  # None as long as no rows or no columns are known
     steering: Observation  # all that is known, with no entry left as evidence
-    errors: FloatArray  # at its entries, as shares of the largest value
+    errors: FloatArray  # magnitudes at its entries, as shares of the largest value
     size: int  # number of fresh entries
     enough: int  # how many it takes for a bound
     error: float  # relative, estimated
@@ -54,17 +54,17 @@ def look(seen: Observation, tol: float, number: int) -> Look:
     fresh, outside = ~seen.steering, seen.outside
     cells = Cells.of(seen.subset(entries=~fresh, design=seen.design))
     cross = Interpolation().settled(cells).fit(cells) if cells.is_cross else None
-    values = to_numpy(float64(seen.values))
+    values = to_numpy(double(seen.values))
     unit, errors = float(np.max(np.abs(values), initial=0.0)), np.where(outside, values, 0.0)
     if cross is not None:
         errors[outside] -= to_numpy(cross.at(seen.i[outside], seen.j[outside]))
-    errors /= unit or 1.0
+    errors = np.abs(errors / (unit or 1.0))
     size, chance = int(np.count_nonzero(fresh)), (1 - LEVEL) / (number * (number + 1)) / 2
     enough = int(min(np.clip(_share_of_crosses(seen), ENOUGH, MOST), SHARE_OF_MATRIX * math.prod(seen.shape)))
     steering = seen._replaced(evidence=np.zeros(seen.n_entries, dtype=bool))
     if not size:
         return Look(cross, steering, errors, size, enough, math.inf, math.inf, "no entry was left to judge by")
-    of_matrix = _mean_square(values / unit if unit else np.ones(len(values)), fresh, seen.shape, chance)
+    of_matrix = _mean_square(np.abs(values / unit) if unit else np.ones(len(values)), fresh, seen.shape, chance)
     of_errors = _mean_square(errors, fresh, seen.shape, chance, floor=(NEGLIGIBLE * tol) ** 2 * of_matrix.estimate)
     error, bound = math.sqrt(of_errors.estimate / of_matrix.estimate), math.inf
     summary = f"on {size:,} entries that it had not seen, the cross has a relative error of about {error:.2g}"

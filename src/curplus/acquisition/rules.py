@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.linalg
 
+from .._arrays import abs_squared, adjoint
 from .._typing import IndexVector
 from ..observation.plan import distinct
 from .greedy import ResidualColumns
@@ -77,7 +78,7 @@ def deim(M: Any, k: int, rank: int, cost: FloatVector | None = None) -> tuple[li
     chosen: list[int] = []
     for t in range(min(k, V.shape[1])):
         coefficients = scipy.linalg.solve(V[chosen, :t], V[chosen, t]) if t else np.empty(0)
-        error = _for_money((V[:, t] - V[:, :t] @ coefficients) ** 2, cost)
+        error = _for_money(abs_squared(V[:, t] - V[:, :t] @ coefficients), cost)
         error[chosen] = -1.0  # zero up to rounding: the interpolation is exact there
         chosen.append(int(np.argmax(error)))
     return chosen, leverage_scores(V)
@@ -86,7 +87,7 @@ def deim(M: Any, k: int, rank: int, cost: FloatVector | None = None) -> tuple[li
 def qdeim(M: Any, k: int, rank: int, cost: FloatVector | None = None) -> tuple[list[int], FloatVector]:
     """Pivoted QR of the singular vectors, then the largest leverage scores."""
     V, _ = right_vectors(M, rank)
-    residual = ResidualColumns(V.T, prices=cost)
+    residual = ResidualColumns(adjoint(V), prices=cost)
     return residual.pick(k, residual.norms), leverage_scores(V)
 
 
@@ -99,7 +100,7 @@ def pivoted(M: Any, k: int, _rank: int, cost: FloatVector | None = None) -> tupl
 def explaining(M: Any, k: int, rank: int, cost: FloatVector | None = None) -> tuple[list[int], FloatVector]:
     """Greedy column subset selection, then the largest leverage scores."""
     V, s = right_vectors(M, rank)
-    residual = ResidualColumns((V * s).T, prices=cost)
+    residual = ResidualColumns(adjoint(V * s), prices=cost)
     return residual.pick(k, residual.explained), leverage_scores(V)
 
 

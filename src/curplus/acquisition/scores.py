@@ -9,7 +9,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 from scipy.sparse.linalg import svds
 
-from .._arrays import array_namespace, is_numpy_array, largest, numerical_rank
+from .._arrays import abs_squared, adjoint, array_namespace, is_complex, is_numpy_array, largest, numerical_rank
 from .._typing import FloatArray, IndexVector, Matrix, Vector
 
 __all__ = ["dense", "gumbel_keys", "leverage_scores", "right_vectors", "squared_norms", "weighted_draw"]
@@ -23,10 +23,10 @@ FloatMatrix = NDArray[np.float64]
 def squared_norms(sample: Any) -> Vector:
     """Squared norms of the columns of an array or sparse matrix."""
     if scipy.sparse.issparse(sample):
-        return np.asarray(sample.multiply(sample).sum(axis=0)).reshape(-1)
-    if is_numpy_array(sample):
+        return np.asarray(sample.multiply(sample.conj()).sum(axis=0).real).reshape(-1)
+    if is_numpy_array(sample) and not is_complex(sample):
         return np.einsum("ij,ij->j", sample, sample)
-    return array_namespace(sample).sum(sample**2, axis=0)
+    return array_namespace(sample).sum(abs_squared(sample), axis=0)
 
 
 def leverage_scores(V: Matrix) -> Vector:
@@ -56,12 +56,12 @@ def right_vectors(M: Any, rank: int) -> tuple[FloatMatrix, FloatVector]:
     """Up to ``rank`` leading right singular vectors of M, as columns, and their singular values, zeros left out."""
     if scipy.sparse.issparse(M) and M.shape[0] * M.shape[1] > SMALL and 2 * rank < min(M.shape) and largest(M.data) > 0:
         start = np.random.default_rng(0).standard_normal(min(M.shape))
-        _, s, Vt = svds(M, k=rank, v0=start)
-        s, Vt = s[::-1], Vt[::-1]
+        _, s, Vh = svds(M, k=rank, v0=start)
+        s, Vh = s[::-1], Vh[::-1]
     else:
-        _, s, Vt = np.linalg.svd(dense(M), full_matrices=False)
+        _, s, Vh = np.linalg.svd(dense(M), full_matrices=False)
     r = min(rank, numerical_rank(s, M.shape))
-    return Vt[:r].T, s[:r]
+    return adjoint(Vh[:r]), s[:r]
 
 
 def dense(x: Any) -> Matrix:

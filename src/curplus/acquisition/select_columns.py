@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from .._arrays import power_of_two, real_array, to_numpy
+from .._arrays import double, number_array, power_of_two, to_numpy
 from .._sets import NO_INDEX
 from .._typing import IndexVector, RandomState
-from .._validation import check_count, check_finite, check_two_dimensional, random_generator
+from .._validation import check_count, check_finite, check_real, check_two_dimensional, random_generator
 from ..evaluation.history import DIRECTIONS, History
 from ..evaluation.mean_columns import columns_for_mean
 from ..exceptions import InvalidArgumentError
@@ -119,6 +119,7 @@ def select_columns(
         return NO_INDEX
     prices = None if cost is None else np.array(Costs(column=cost).of((n, m)).columns, dtype=np.float64)
     if goal is not None:
+        check_real(matrix.data if scipy.sparse.issparse(matrix) else matrix, "columns for the mean")
         return columns_for_mean(history_of(matrix), k, generator, prices)
     if prices is None:
         return rule.select(matrix, k, min(rank or k, n, m), generator)
@@ -144,13 +145,13 @@ def history_of(matrix: Any) -> History:
 
 
 def whole_history(source: Any) -> Any:
-    """All of a matrix as a float64 NumPy array or CSC matrix, scaled so that squares neither overflow nor vanish."""
+    """All of a matrix in double precision, in NumPy or CSC form, scaled so that squares stay in range."""
     if scipy.sparse.issparse(source):
         check_two_dimensional(source.shape)
-        kind = real_array(np.empty(0, dtype=source.dtype), name="the matrix").dtype
-        matrix = scipy.sparse.csc_array(source.astype(kind, copy=True), dtype=np.float64)
+        kind = double(number_array(np.empty(0, dtype=source.dtype), name="the matrix")).dtype
+        matrix = scipy.sparse.csc_array(source.astype(kind, copy=True))
         values = matrix.data
     else:
         source = as_source(source)
-        values = matrix = to_numpy(source.columns(np.arange(source.shape[1]))).astype(np.float64)
+        values = matrix = double(to_numpy(source.columns(np.arange(source.shape[1]))))
     return matrix / power_of_two(check_finite(values, name="the matrix"), values)

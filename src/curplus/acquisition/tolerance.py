@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._arrays import float64, take
+from .._arrays import adjoint, double, take
 from .._sets import NO_INDEX, union
 from .._typing import IndexVector, Shape
 from ..evaluation.residual import zero_at_gaps
@@ -145,9 +145,9 @@ def more_rows(found: Look, most: int, rng: np.random.Generator) -> IndexVector:
 def more_columns(found: Look, seen: Observation, new_rows: IndexVector, most: int) -> IndexVector:
     """Columns where the new rows, once they are read, are explained worst."""
     where = np.flatnonzero(np.isin(seen.row_index, new_rows))
-    errors, cross = float64(take(seen.rows, where, axis=0)), found.cross
+    errors, cross = double(take(seen.rows, where, axis=0)), found.cross
     if cross is not None:
-        errors = errors - cross.combined(take(cross.left, seen.row_index[where], axis=0)) @ cross.right.T
+        errors = errors - cross.combined(take(cross.left, seen.row_index[where], axis=0)) @ adjoint(cross.right)
     errors = errors if seen.known_rows is None else zero_at_gaps(errors, take(seen.known_rows, where, axis=0))
     residual = ResidualColumns(scaled(errors), excluded=seen.column_index)
     return np.asarray(residual.pick(min(len(new_rows), most), residual.norms), dtype=np.int64)

@@ -6,7 +6,8 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import ArrayLike, NDArray
 
-from .._typing import Shape
+from .._arrays import abs_squared, adjoint, double, number_array
+from .._typing import FloatArray, Shape
 from ..exceptions import InvalidArgumentError
 from ._checks import area, at_least
 
@@ -35,7 +36,7 @@ def incoherence(left: ArrayLike, right: ArrayLike) -> float:
     (1.0, 4.0)
     """
     bases = _orthonormal(left, "left"), _orthonormal(right, "right")
-    return float(max(Q.shape[0] / Q.shape[1] * np.square(Q).sum(axis=1).max() for Q in bases))
+    return float(max(Q.shape[0] / Q.shape[1] * abs_squared(Q).sum(axis=1).max() for Q in bases))
 
 
 def numerical_rank(singular_values: ArrayLike, shape: Shape, *, eta: float) -> float:
@@ -99,7 +100,7 @@ def generalized_incoherence(left: ArrayLike, singular_values: ArrayLike, right: 
         )
     if not w.any():
         raise InvalidArgumentError("all singular values are 0, and a zero matrix has no directions. Pass another.")
-    return float(max(len(Q) / w.sum() * (np.square(Q) @ w).max() for Q in (U, V)))
+    return float(max(len(Q) / w.sum() * (abs_squared(Q) @ w).max() for Q in (U, V)))
 
 
 def sin_theta(first: ArrayLike, second: ArrayLike) -> NDArray[np.float64]:
@@ -144,8 +145,8 @@ def _weights(singular_values: ArrayLike, shape: Shape, eta: float) -> NDArray[np
     return np.square(np.divide(s, length, out=np.zeros_like(s), where=length > 0))
 
 
-def _matrix(x: ArrayLike, name: str) -> NDArray[np.float64]:
-    Q = np.asarray(x, dtype=np.float64)
+def _matrix(x: ArrayLike, name: str) -> FloatArray:
+    Q: FloatArray = double(number_array(np.asarray(x), name=name))
     if Q.ndim != 2 or Q.size == 0 or not np.isfinite(Q).all():
         raise InvalidArgumentError(
             f"{name} has shape {Q.shape} and {(~np.isfinite(Q)).sum()} values that are not finite, so its columns "
@@ -154,12 +155,12 @@ def _matrix(x: ArrayLike, name: str) -> NDArray[np.float64]:
     return Q
 
 
-def _orthonormal(x: ArrayLike, name: str) -> NDArray[np.float64]:
+def _orthonormal(x: ArrayLike, name: str) -> FloatArray:
     Q = _matrix(x, name)
-    error = np.abs(Q.T @ Q - np.eye(Q.shape[1])).max()
+    error = np.abs(adjoint(Q) @ Q - np.eye(Q.shape[1])).max()
     if error > 1e-4:  # leaves room for single precision
         raise InvalidArgumentError(
-            f"{name}.T @ {name} differs from the identity by {error:.3g}, but incoherence is defined for orthonormal "
-            f"columns. Pass numpy.linalg.qr({name}).Q instead."
+            f"{name}.conj().T @ {name} differs from the identity by {error:.3g}, but incoherence is defined for "
+            f"orthonormal columns. Pass numpy.linalg.qr({name}).Q instead."
         )
     return Q

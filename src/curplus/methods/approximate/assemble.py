@@ -75,7 +75,7 @@ def _with_guesses(cells: Cells, prediction: Prediction) -> Cells:
         lines[place[place >= 0], other[place >= 0]] = np.nan
     guess = to_numpy(prediction.combined(take(prediction.left, cells.row_index, axis=0)) @ prediction.right.T)
     rows = np.where(np.isnan(rows), guess, rows)
-    turned = prediction.T
+    turned = prediction.H
     guess = to_numpy(turned.combined(take(turned.left, cells.column_index, axis=0)) @ turned.right.T)
     columns = np.where(np.isnan(columns), guess.T, columns)
     return replace(cells, columns=to_device(columns, cells.columns), rows=to_device(rows, cells.rows))

@@ -68,7 +68,7 @@ class Factors:
 
     def fit(self, cells: Cells) -> Prediction:
         """The prediction."""
-        return _fitted(cells) if cells.shape[0] >= cells.shape[1] else _fitted(cells.T).T
+        return _fitted(cells) if cells.shape[0] >= cells.shape[1] else _fitted(cells.T).H
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class TransposedFactors(Factors):
 
     def fit(self, cells: Cells) -> Prediction:
         """The prediction."""
-        return _fitted(cells) if cells.shape[0] < cells.shape[1] else _fitted(cells.T).T
+        return _fitted(cells) if cells.shape[0] < cells.shape[1] else _fitted(cells.T).H
 
 
 def _fitted(cells: Cells) -> Prediction:

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..._arrays import take, to_numpy
+from ..._arrays import abs_squared, adjoint, conjugate, take, to_numpy
 from ..._typing import FloatArray
 from ...observation import Cells
 from .prediction import Prediction
@@ -52,15 +52,16 @@ class Interpolation:
         entries, cross = cells.entries.take(some), self.fit(cells)
         values = to_numpy(entries.values)
         left = to_numpy(take(cross.left, entries.i, axis=0)) @ cross.mixing
-        right = to_numpy(take(cross.right, entries.j, axis=0)) @ cross.coefficients.T
+        right = conjugate(to_numpy(take(cross.right, entries.j, axis=0)) @ adjoint(cross.coefficients))
         predicted = np.cumsum(np.column_stack([np.zeros(len(values)), left * right]), axis=1)
         unit = float(np.max(np.abs(values))) or 1.0
-        return np.asarray(np.sum(((values[:, None] - predicted) / unit) ** 2, axis=0))
+        return np.asarray(np.sum(abs_squared((values[:, None] - predicted) / unit), axis=0))
 
     def fit(self, cells: Cells) -> Prediction:
         """The prediction; gaps of rows and columns are filled by means."""
         whole = without_gaps(cells) if cells.has_gaps else cells
         W = to_numpy(take(whole.rows, whole.column_index, axis=1))
-        a, s, bt = svd_of(W).above(max(W.shape) * cells.rounding)
+        a, s, bh = svd_of(W).above(max(W.shape) * cells.rounding)
         k = self.directions
-        return Prediction(whole.columns, bt[:k].T / s[:k], a[:, :k].T, whole.rows.T, is_of_samples=True)
+        mixing, coefficients = adjoint(bh[:k]) / s[:k], adjoint(a[:, :k])
+        return Prediction(whole.columns, mixing, coefficients, adjoint(whole.rows), is_of_samples=True)

@@ -7,37 +7,47 @@ from typing import NamedTuple
 import numpy as np
 import scipy.linalg
 
-from ..._arrays import array_namespace, hit_rows, is_numpy_array, row_products, to_device
+from ..._arrays import (
+    adjoint,
+    array_namespace,
+    conjugate,
+    hit_rows,
+    host_kind,
+    is_numpy_array,
+    row_products,
+    to_device,
+)
 from ..._typing import FloatArray, IndexVector, Matrix, Vector
 
 __all__ = ["Prediction"]
 
 
 class Prediction(NamedTuple):
-    """The matrix ``left @ mixing @ coefficients @ right.T``; it keeps its digits when multiplied from either end."""
+    """The matrix ``left @ mixing @ coefficients @ right.H``; it keeps its digits when multiplied from either end."""
 
     left: Matrix  # (n, p)
     mixing: FloatArray  # (p, k), on the host
     coefficients: FloatArray  # (k, q), on the host
     right: Matrix  # (m, q)
-    is_of_samples: bool = False  # whether the first features are the sampled columns, and the sampled rows
+    is_of_samples: bool = False  # whether the first features are the sampled columns, and the adjoint of the rows
 
     @classmethod
     def of(cls, left: FloatArray, right: FloatArray) -> Prediction:
-        """The product of two factors."""
-        k = left.shape[1]
-        return cls(left, np.eye(k), np.eye(k), right)
+        """The product ``left @ right.H`` of two factors."""
+        same = np.eye(left.shape[1], dtype=host_kind(left))
+        return cls(left, same, same, right)
 
     @property
     def factors(self) -> tuple[Matrix, Matrix]:
-        """Two factors, of shape (n, k) and (m, k), whose product it is."""
+        """Two factors, of shape (n, k) and (m, k), with ``left @ right.H``."""
         left = self.left @ to_device(self.mixing, self.left)
-        return left, self.right @ to_device(self.coefficients.T, self.right)
+        return left, self.right @ to_device(adjoint(self.coefficients), self.right)
 
     @property
-    def T(self) -> Prediction:
-        """The same for the transposed matrix."""
-        return Prediction(self.right, self.coefficients.T, self.mixing.T, self.left, self.is_of_samples)
+    def H(self) -> Prediction:
+        """The same for the adjoint."""
+        mixing, coefficients = adjoint(self.coefficients), adjoint(self.mixing)
+        return Prediction(self.right, mixing, coefficients, self.left, self.is_of_samples)
 
     def combined(self, left: Matrix) -> Matrix:
         """What ``right`` is combined with in some rows of ``left``, or in combinations of its rows."""
@@ -46,17 +56,17 @@ class Prediction(NamedTuple):
     def at(self, i: IndexVector, j: IndexVector) -> Vector:
         """Values at ``(i[t], j[t])``; the shorter side is combined."""
         if self.left.shape[0] < self.right.shape[0]:
-            return self.T.at(j, i)
+            return conjugate(self.H.at(j, i))
         right, place = hit_rows(self.right, j)
         if 2 * self.mixing.shape[1] <= self.coefficients.shape[1]:
             left, other = hit_rows(self.left, i)
-            both = left @ to_device(self.mixing, left), right @ to_device(self.coefficients.T, right)
+            both = left @ to_device(self.mixing, left), right @ to_device(adjoint(self.coefficients), right)
             return row_products(*both, other, place)
-        return row_products(self.left, self.T.combined(right), i, place)
+        return row_products(self.left, self.H.combined(right), i, place)
 
     def to_array(self) -> Matrix:
         """The whole matrix: for arrays with a short side."""
-        return self.combined(self.left) @ self.right.T
+        return self.combined(self.left) @ adjoint(self.right)
 
     def times(self, factor: float) -> Prediction:
         """The prediction, multiplied by a number."""
@@ -65,8 +75,9 @@ class Prediction(NamedTuple):
     def plus(self, other: Prediction) -> Prediction:
         """The sum of two predictions; features that both have stand once."""
         left, mixing = _side_by_side(self.left, self.mixing, other.left, other.mixing)
-        right, combined = _side_by_side(self.right, self.coefficients.T, other.right, other.coefficients.T)
-        return Prediction(left, mixing, combined.T, right, self.is_of_samples)
+        both = adjoint(self.coefficients), adjoint(other.coefficients)
+        right, combined = _side_by_side(self.right, both[0], other.right, both[1])
+        return Prediction(left, mixing, adjoint(combined), right, self.is_of_samples)
 
 
 def _side_by_side(x: Matrix, a: FloatArray, y: Matrix, b: FloatArray) -> tuple[Matrix, FloatArray]:
