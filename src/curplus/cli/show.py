@@ -69,9 +69,10 @@ def note(text: str) -> None:
 def failure(error: Exception) -> None:
     """Print on standard error what went wrong: in one line for programs, broken between words on a terminal."""
     text = f"{error.filename}: {error.strerror}." if isinstance(error, OSError) and error.filename else str(error)
-    terminal, message = console(stderr=True), " ".join(text.splitlines())
-    wrapped = "\n".join(textwrap.wrap(f"error: {message}", terminal.width, break_long_words=False))
-    terminal.print(Text.assemble(("error:", "bold red"), wrapped.removeprefix("error:")), soft_wrap=True)
+    terminal, message = console(stderr=True), " ".join(f"error: {text}".splitlines())
+    if on_terminal():
+        message = "\n".join(textwrap.wrap(message, terminal.width, break_long_words=False))
+    terminal.print(Text.assemble(("error:", "bold red"), message.removeprefix("error:")), soft_wrap=True)
 
 
 def on_terminal() -> bool:
