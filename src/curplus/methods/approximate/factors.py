@@ -25,6 +25,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 import scipy.linalg
+from numpy.typing import NDArray
 
 from ..._arrays import column_products
 from ..._triangles import full, pairs_of, triangle
@@ -149,8 +150,8 @@ class FactorModel(NamedTuple):
 
     def scores(self, rows: FloatArray) -> FloatArray:
         """Scores (p, k) of some rows with NaN at gaps."""
-        A, right = _equations(self, rows)
-        return np.asarray(np.linalg.solve(A, right[:, :, None])[:, :, 0])
+        equations = _equations(self, rows)
+        return equations.solve(np.linalg.inv(equations.A))
 
 
 def fit_factor_model(table: Table, n_factors: int, rng: np.random.Generator) -> FactorModel:
@@ -220,21 +221,33 @@ def _blocks(table: Table, chosen: IndexVector, width: int) -> Iterator[FloatArra
 
 
 class _Equations(NamedTuple):
-    """For each row, the equations ``A u = right`` for its scores."""
+    """For each row, the equations ``A u = right`` for its scores; rows known in the same columns share the matrix."""
 
-    A: FloatArray  # (p, k, k), the inverse of their covariance
+    known: NDArray[np.bool_]  # (q, m), the different sets of known columns
+    which: IndexVector  # (p,), that of each row
+    counts: IndexVector  # (q,), how many rows have it
+    A: FloatArray  # (q, k, k), the inverse of the covariance of scores
     right: FloatArray  # (p, k)
+
+    def solve(self, covariances: FloatArray) -> FloatArray:
+        """The scores (p, k) of the rows, with the inverses (q, k, k) of the matrices."""
+        return np.asarray(np.matmul(covariances[self.which], self.right[:, :, None])[:, :, 0])
 
 
 def _equations(model: FactorModel, rows: FloatArray) -> _Equations:
     k, kind = model.n_factors, rows.dtype
-    known = ~np.isnan(rows)
+    is_known = ~np.isnan(rows)
+    packed = np.ascontiguousarray(np.packbits(is_known, axis=1))
+    _, first, which, counts = np.unique(
+        packed.view(f"V{packed.shape[1]}")[:, 0], return_index=True, return_inverse=True, return_counts=True
+    )
+    known = is_known[first]
     products = (_products(model.loadings) + model.covariances) / model.noise[:, None]
     precision = full(known.astype(kind) @ products.astype(kind), k + 1)
-    right = np.where(known, rows, 0).astype(kind, copy=False) @ (model.loadings / model.noise[:, None]).astype(kind)
+    right = np.where(is_known, rows, 0).astype(kind, copy=False) @ (model.loadings / model.noise[:, None]).astype(kind)
     A = precision[:, :k, :k].astype(np.float64)
     A[:, range(k), range(k)] += 1
-    return _Equations(A, right[:, :k] - precision[:, :k, k])
+    return _Equations(known, which, counts, A, right[:, :k] - precision[which, :k, k])
 
 
 class _Sums(NamedTuple):
@@ -254,20 +267,19 @@ def _sums(model: FactorModel, table: Table, chosen: IndexVector) -> _Sums:
     moments, right, total = np.zeros((m, t)), np.zeros((m, k + 1)), np.zeros(t)
     squares, counts = np.zeros(m), np.zeros(m)
     for rows in _blocks(table, chosen, max((k + 1) ** 2, m)):
-        A, y = _equations(model, rows)
-        covariances = np.linalg.inv(A)
-        scores = np.matmul(covariances, y[:, :, None])[:, :, 0]
-        u = np.column_stack([scores, np.ones(len(rows))])
-        padded = np.zeros((len(rows), k + 1, k + 1))
-        padded[:, :k, :k] = covariances
-        second = (_products(u) + triangle(padded)).astype(rows.dtype)
+        equations = _equations(model, rows)
+        padded = np.zeros((len(equations.A), k + 1, k + 1))
+        padded[:, :k, :k] = np.linalg.inv(equations.A)
+        u = np.column_stack([equations.solve(padded[:, :k, :k]), np.ones(len(rows))])
+        second = equations.counts[:, None] * triangle(padded)
+        of_rows = _products(u).astype(rows.dtype)
         known = ~np.isnan(rows)
         values = np.where(known, rows, 0).astype(rows.dtype, copy=False)
-        moments += known.astype(rows.dtype).T @ second
+        moments += known.astype(rows.dtype).T @ of_rows + equations.known.T @ second
         right += values.T @ u.astype(rows.dtype)
         squares += np.sum(values**2, axis=0, dtype=np.float64)
         counts += np.count_nonzero(known, axis=0)
-        total += np.sum(second, axis=0, dtype=np.float64)
+        total += np.sum(of_rows, axis=0, dtype=np.float64) + np.sum(second, axis=0)
     return _Sums(moments, right, squares, counts, total, len(chosen))
 
 
