@@ -47,6 +47,7 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "download_all_examples": False,
     "show_memory": False,
+    "first_notebook_cell": "%pip install --quiet 'curplus[all]'",
     "plot_gallery": "True",
     "parallel": 2,
 }

@@ -238,7 +238,8 @@ def mark_same_error(ax, curves):
     share = min(share_for(curves[way], y[-1]) for way in ("uniform", "acquire"))
     arrow = {"arrowstyle": "->", "linestyle": "--", "color": "0.3"}
     ax.annotate("", (share, y[-1]), (x[-1], y[-1]), arrowprops=arrow)
-    ax.text(x[-1], y[-1], f"same error: {share:.0%} instead of {x[-1]:.0%}  ", va="top", ha="right")
+    words = f"same error: {share:.0%} instead of {x[-1]:.0%}"
+    ax.annotate(words, (x[-1], y[-1]), (-8, -5), textcoords="offset points", va="top", ha="right")
 
 
 def save(figure, name):

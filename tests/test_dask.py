@@ -330,6 +330,7 @@ def observed_there(log, **where):
     return curplus.observe(DaskSource(array, **where), n_columns=8, n_rows=8, n_entries=300, rng=0)
 
 
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")
 @pytest.mark.filterwarnings("ignore")  # of distributed and what it loads
 def test_on_processes_of_which_one_is_killed_the_answer_is_that_of_numpy(tmp_path):
     package = pytest.importorskip("distributed")

@@ -1,12 +1,17 @@
 """The reference has a page for every subpackage, with all of its public names, and the prose is plain."""
 
+import csv
 import doctest
 import importlib
+import operator
 import re
 from pathlib import Path
+from statistics import median
 
+import numpy as np
 import pytest
 
+import curplus
 from curplus import datasets
 from curplus._layout import SUBPACKAGES
 
@@ -81,6 +86,62 @@ def test_code_fits_the_page(path):
 def test_all_kinds_of_code_are_seen():
     page = ">>> 1 + 1\n2\n\n.. code-block:: bash\n   :caption: x\n\n   ls\n\nText.\n\n```python\nx = 1\n```\n"
     assert [line.strip() for line in code_of(page) if line.strip()] == ["... 1 + 1", "2", "ls", "x = 1"]
+
+
+def test_the_claim_of_the_readme_is_that_of_the_table():
+    with (DOCS / "_static" / "accuracy.csv").open(newline="", encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream))
+    ratios = [float(row["error"]) / float(row["offsets"]) for row in rows]
+    worst = max(float(row["worst"]) for row in rows)
+    claim = (
+        f"On {len(rows)} cases, `approximate` has a smaller error than offsets of rows and columns in "
+        f"{sum(ratio < 1 for ratio in ratios)}**, {1 - median(ratios):.0%} smaller in the median, and at most "
+        f"{max(ratios) - 1:.1%} larger in the others. It is at most {worst - 1:.1%} worse than zero;"
+    )
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert claim.replace("%", " %") in text
+
+
+def test_the_shares_that_the_readme_names_are_those_of_the_picture():
+    """Where an additive model has the error that it has with 40 %, and the sentence of the picture."""
+    with (DOCS / "_static" / "less_read.csv").open(newline="", encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream))
+    found = []
+    for matrix in ("llm_answers", "oboe_errors"):
+        curve = {way: [] for way in ("additive", "uniform", "acquire")}
+        for row in rows:
+            if row["matrix"] == matrix:
+                curve[row["way"]].append((float(row["error"]), np.log(float(row["budget"]))))
+        least = min(curve["additive"])[0]
+        found.append(min(np.exp(np.interp(least, *zip(*sorted(curve[way]), strict=True))) for way in curve))
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "need 40 % of either matrix above; `approximate` has the same error with " in text
+    assert f"with {100 * found[0]:.0f} % and {100 * found[1]:.0f} %." in text
+
+
+NAMED = re.compile(r"`(?:curplus\.)([\w.]+)(?:\([^`]*\))?`")
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
+def test_what_is_named_exists(name):
+    """Calls and attributes of the package, commands, and files of the repository."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    text = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+    named = set(NAMED.findall(text))
+    assert named
+    for path in named - {"readthedocs.io"}:
+        operator.attrgetter(path)(curplus)
+    attributes = set(re.findall(r"`(?:approx|means|seen|study|observation)\.(\w+)", text))
+    owners = (curplus.Factorization, curplus.MeanEstimates, curplus.Observation, curplus.Study)
+    assert not {word for word in attributes if not any(hasattr(owner, word) for owner in owners)}
+    files = set(re.findall(r"`((?:src|tests|docs|examples|benchmarks|conda|\.ci)/[\w./]+\.\w+)`", text))
+    files |= {f"src/curplus/{path}" for path in re.findall(r"`([a-z]+/(?:\w+/)*\w+\.py)`", text)} - {
+        f"src/curplus/{path}" for path in files
+    }
+    files |= set(re.findall(r"python ((?:benchmarks|examples|docs)/\w+\.py)", text))
+    assert not {path for path in files if not (ROOT / path).exists()}
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE))
+    assert set(re.findall(r"`make ([\w-]+)`", text)) <= targets
 
 
 @pytest.mark.parametrize("path", PROSE, ids=lambda path: str(path.relative_to(ROOT)))

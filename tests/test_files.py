@@ -531,6 +531,7 @@ KILLED = """
 """
 
 
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")
 @pytest.mark.parametrize("where", ["np.savez", "os.fsync"])
 def test_a_killed_process_leaves_the_older_file_whole(tmp_path, where):
     answer = make_factorization()

@@ -14,6 +14,7 @@ from scipy.linalg import hadamard
 
 import curplus
 from curplus import theory
+from curplus.paper.entries_needed import spread_bound
 
 
 class Sample(NamedTuple):
@@ -218,6 +219,21 @@ def test_projection_error_and_convexity_bound_the_error_of_any_sample(name):
 
 
 # Lemmas 1 and 2, with the matrix kept as U diag(s) V^T
+
+
+@pytest.mark.parametrize("coherence", [None, 0.5])
+@pytest.mark.parametrize("d", [60, 120, 240])
+def test_the_bound_on_sampled_incoherence_does_not_contain_the_number_of_columns(coherence, d):
+    """If columns and rows have half of their share of the leading directions, which Theorem 2 assumes as well."""
+    n, rank = 300, 3
+    values = np.where(np.arange(n) < rank, 1.0, rank / (2 * np.arange(1, n + 1)))
+    M = curplus.datasets.make_spectrum((n, n), values, coherence=coherence, rng=0).columns(np.arange(n))
+    U, s, Vt = np.linalg.svd(M)
+    V = Vt.T
+    columns, rows, _, _ = sample_uniformly((n, n), d, 1, seed=d)
+    shares = [np.linalg.eigvalsh(Q[index, :rank].T @ Q[index, :rank])[0] for Q, index in ((V, columns), (U, rows))]
+    of_half = 2 * n * min(shares) / d
+    assert rank * theory.incoherence(*bases_of(M, columns, rows, rank)) <= spread_bound(M, s[rank - 1]) / of_half
 
 
 def spectral_measures(U, s, V, rank):

@@ -18,17 +18,31 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import curplus
-from curplus import cur_plus, datasets, observe, paper
+from curplus import cur_plus, datasets, observe, paper, read
 from curplus.evaluation.metrics import ReferenceMatrix
 from curplus.exceptions import InvalidArgumentError, SourceError
 from curplus.methods import CURFull, method
-from curplus.paper import comparison, drawing, figure1, matrices, methods, recovery, run, spectra, table1, tables
+from curplus.observation import SamplePlan
+from curplus.paper import (
+    comparison,
+    drawing,
+    entries_needed,
+    figure1,
+    matrices,
+    methods,
+    recovery,
+    run,
+    spectra,
+    table1,
+    tables,
+)
 from curplus.solvers import AcceleratedGradient, MinimumNorm
 
 pytest.importorskip("matplotlib")
 
 RECOVERY = paper.Recovery(sizes=(40, 60), ranks=(2, 3), trials=2)
 SPECTRA = paper.Spectra(("power_law",))
+ENTRIES = paper.EntriesNeeded(sizes=(60,), columns=(20,), repetitions=1, rank=2)
 COMPARISON = paper.Comparison(("power_law",), ranks=(3,), alphas=(1, 2), growths=(1, 2), repetitions=2)
 
 
@@ -90,6 +104,31 @@ def test_fewer_entries_than_unknowns_do_not_recover():
         seen = observe(M, n_columns=20, n_rows=20, n_entries=n_entries, rng=1)
         error = recovery.relative_error(M, cur_plus(seen, 4, solver=MinimumNorm()))
         assert (error <= 2e-4) == recovered
+
+
+@pytest.mark.parametrize("kind", entries_needed.KINDS)
+def test_cur_plus_comes_close_to_the_best_core_with_the_entries_that_were_counted(kind):
+    """By a dense computation of both errors; and not with half of them."""
+    M = ENTRIES.matrix(kind, 60, np.random.default_rng(0))
+    values = np.linalg.svd(M, compute_uv=False)
+    assert values[:2] == pytest.approx([1, 1])
+    assert values[1] >= np.sqrt(2) * values[2] > 0 < values[-1]
+    rng = np.random.default_rng(1)
+    plan = SamplePlan(M.shape, *(np.sort(rng.permutation(60)[:20]) for _ in range(2)), *np.zeros((2, 0), dtype=int))
+    trial = entries_needed.Trial.of(M, plan, 2)
+    flat = rng.permutation(3600)[:900]
+    entries = SamplePlan(M.shape, *np.zeros((2, 0), dtype=int), flat // 60, flat % 60)
+    size = ENTRIES._smallest(trial, entries)
+    U, V = (basis.vectors for basis in trial.bases)
+    best = np.linalg.norm(M - U @ U.T @ M @ V @ V.T)
+    assert trial.floor == pytest.approx(best)
+
+    def error(size):
+        i, j = flat[:size] // 60, flat[:size] % 60
+        return np.linalg.norm(M - cur_plus(trial.observation.extend(read(M, plan._replace(i=i, j=j))), 2).to_array())
+
+    assert error(size) <= 1.1 * best < error(size // 2)
+    assert ENTRIES._smallest(trial, entries._replace(i=entries.i[: size // 2], j=entries.j[: size // 2])) == -1
 
 
 def test_the_fitted_line_is_numpys(rng):
@@ -371,10 +410,11 @@ def undisturbed(tmp_path_factory):
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
-@pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_run_goes_on_to_the_same_bits_and_leaves_no_worker_behind(tmp_path, undisturbed, blow):
+@pytest.mark.parametrize("name", ["SIGKILL", "SIGINT", "SIGTERM"])
+def test_an_interrupted_run_goes_on_to_the_same_bits_and_leaves_no_worker_behind(tmp_path, undisturbed, name):
     """Struck twice on the way, at random moments, then left to finish."""
     broken = tmp_path / "broken"
+    blow = getattr(signal, name)  # Windows, where the test is skipped, has no SIGKILL
     number = random.Random(int(blow))
     for least in (number.randrange(1, 12), number.randrange(12, 25)):
         run = _start(tmp_path, broken)
@@ -407,7 +447,7 @@ def _command(*arguments, cwd):
 
 def test_every_figure_and_table_comes_from_one_command(tmp_path, monkeypatch):
     """With sweeps of the smallest size, so that it takes seconds."""
-    small = {sweep.name: sweep for sweep in (RECOVERY, SPECTRA, COMPARISON)}
+    small = {sweep.name: sweep for sweep in (RECOVERY, SPECTRA, COMPARISON, ENTRIES)}
     monkeypatch.setattr(paper.reproduction, "sweeps", lambda scale, **options: small)
     written = []
     paper.reproduce(["all"], tmp_path, jobs=2, written=written.append)
@@ -524,7 +564,11 @@ def test_data_that_cannot_be_had_are_found_out_before_the_work(paper_files, tmp_
 
 def test_every_sweep_names_the_matrices_it_needs():
     needed = {name: sweep.matrices for name, sweep in paper.sweeps("quick").items()}
-    assert needed == {"recovery": (), **dict.fromkeys(("spectra", "comparison"), ("power_law", "coherent"))}
+    assert needed == {
+        "recovery": (),
+        "entries_needed": (),
+        **dict.fromkeys(("spectra", "comparison"), ("power_law", "coherent")),
+    }
 
 
 # Real data

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import os
 import subprocess
 import sys
 
@@ -222,6 +223,7 @@ except curplus.exceptions.SourceError as error:
 """
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows cannot limit the memory of a process")
 @pytest.mark.parametrize("content", [b"1,", b"\0", b"a", b'"1\n'], ids=["numbers", "NUL", "letters", "an open quote"])
 def test_a_line_without_end_costs_little_memory(tmp_path, content):
     """A packed gigabyte; in a process of its own, whose memory is measured."""

@@ -5,6 +5,7 @@ sweeps and is drawn from its own table. ``curplus reproduce`` runs them.
 """
 
 from .comparison import Comparison
+from .entries_needed import EntriesNeeded
 from .experiment import Experiment
 from .methods import METHODS, ComparedMethod
 from .recovery import Recovery
@@ -19,6 +20,7 @@ __all__ = [
     "SCALES",
     "ComparedMethod",
     "Comparison",
+    "EntriesNeeded",
     "Experiment",
     "Recovery",
     "Spectra",

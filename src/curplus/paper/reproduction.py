@@ -16,7 +16,20 @@ from .._files import write_bytes
 from .._validation import check_count
 from ..datasets.folders import DataHome
 from ..exceptions import InvalidArgumentError
-from . import figure1, figure2, figure3, figure4, figure5, figure6, figure7, matrices, recovery, table1
+from . import (
+    entries_needed,
+    figure1,
+    figure2,
+    figure3,
+    figure4,
+    figure5,
+    figure6,
+    figure7,
+    matrices,
+    open_question,
+    recovery,
+    table1,
+)
 from .comparison import Comparison
 from .experiment import Experiment
 from .run import Progress, run_in_workers
@@ -26,11 +39,11 @@ from .tables import Rows, read_csv, write_csv
 
 __all__ = ["EXPERIMENTS", "SCALES", "reproduce", "sweeps"]
 
-#: Every figure and table of the paper, by name.
+#: Every figure and table of the paper, and the question it leaves open, by name.
 EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType(
     {
         module.EXPERIMENT.name: module.EXPERIMENT
-        for module in (figure1, figure2, figure3, figure4, figure5, figure6, figure7, table1)
+        for module in (figure1, figure2, figure3, figure4, figure5, figure6, figure7, table1, open_question)
     }
 )
 
@@ -45,14 +58,14 @@ def sweeps(scale: str, *, data_home: DataHome = None, seed: int = 0) -> dict[str
     if scale == "quick":
         names = tuple(matrices.SYNTHETIC)
         grid = Comparison(names, ranks=(5, 10), alphas=(1, 2, 3), growths=(1, 2, 3), repetitions=5, seed=seed)
-        search = recovery.QUICK
+        search, count = recovery.QUICK, entries_needed.QUICK
     else:
         names = matrices.paper_matrices(data_home)
         grid = Comparison(
             names, ranks=(10, 20, 50), alphas=(1, 2, 3, 4, 5), growths=(1, 2, 3, 4, 5), repetitions=10, seed=seed
         )
-        search = recovery.PAPER
-    found: list[Sweep] = [replace(search, seed=seed), Spectra(names), grid]
+        search, count = recovery.PAPER, entries_needed.PAPER
+    found: list[Sweep] = [replace(search, seed=seed), Spectra(names), grid, replace(count, seed=seed)]
     return {sweep.name: sweep for sweep in found}
 
 
