@@ -1,6 +1,6 @@
 r"""A logistic link for 0/1 answers: whether a logistic factor model lowers the error of cells and of means.
 
-Run: python benchmarks/logistic.py [--data DIR] [--seeds 3] [--only NAME ...], where DIR has llm_items.npz.
+Run: python benchmarks/logistic.py [--data DIR] [--seeds 2] [--only NAME ...] [--out CSV], where DIR has llm_items.npz.
 
 Entries of each table are drawn uniformly. "ours" is `approximate`. "with logistic" has one more model in the blend:
 
@@ -15,6 +15,7 @@ Errors are relative to ours: root mean square at cells that were not read (ours 
 
 import common  # isort: skip
 
+import csv
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -128,20 +129,24 @@ def measure(M, share, seed):
 
 
 if __name__ == "__main__":
-    options = common.data_parser(__doc__).parse_args()
+    parser = common.data_parser(__doc__, seeds=2)
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
     print(common.versions())
     ways = ("with logistic", "logistic alone", "calibrated")
-    print(
-        "table,share,cells: ours,means: ours,"
-        + ",".join(f"{what}: {way}" for what in ("cells", "means") for way in ways)
-    )
+    header = ["table", "share", "cells: ours", "means: ours"]
+    table = [header + [f"{what}: {way}" for what in ("cells", "means") for way in ways]]
+    print(",".join(table[0]), flush=True)
     everything, ratios = np.load(Path(options.data) / "llm_items.npz", allow_pickle=False), []
     for name, share in product((x for x in NAMES if x.startswith(tuple(options.only))), SHARES):
         M = everything[name].astype(float)
         found = np.mean([measure(M, share, seed) for seed in range(options.seeds)], axis=0)
         ratios.append((found[1:] / found[0]).T)
-        shown = [f"{x:.4f}" for x in (*found[0], *ratios[-1].ravel())]
-        print(",".join([name, str(share), *shown]), flush=True)
-    print(
-        ",".join(["geometric mean", "", "", "", *(f"{x:.4f}" for x in np.exp(np.mean(np.log(ratios), axis=0)).ravel())])
-    )
+        table.append([name, str(share), *(f"{x:.4f}" for x in (*found[0], *ratios[-1].ravel()))])
+        print(",".join(table[-1]), flush=True)
+    means = np.exp(np.mean(np.log(ratios), axis=0)).ravel()
+    table.append(["geometric mean", "", "", "", *(f"{x:.4f}" for x in means)])
+    print(",".join(table[-1]))
+    if options.out:
+        with options.out.open("w", newline="") as stream:
+            csv.writer(stream, lineterminator="\n").writerows(table)

@@ -575,7 +575,11 @@ def test_logs_are_a_long_table_on_the_command_line(tmp_path, history):
     assert found["shape"] == [2, 8]
     assert "Give --format as well" in command("info", history, "--metric", "acc", code=2).stderr
     wrong = command("info", history, "--format", "lm-eval", "--sep", "comma", code=2).stderr
-    assert "is for tables, and --format for logs" in " ".join(wrong.split())
+    assert "is for tables, --format for logs" in " ".join(wrong.split())
+    path = tmp_path / "t.study"
+    Study.create(path, rows=2, columns=2)
+    wrong = command("study", "tell", path, history, "--format", "lm-eval", "--decimal", "comma", code=2).stderr
+    assert "--decimal comma is for tables" in " ".join(wrong.split())
     wrong = command("study", "create", tmp_path / "s.study", "--from-logs", history, code=2).stderr
     assert "--from-logs needs --format" in wrong
 

@@ -45,9 +45,8 @@ def is_saved(name: str) -> bool:
 
 def open_given(name: str, reading: Reading, logs: Logs = NO_LOGS) -> Given:
     """Open a file, or logs; what was found out about it is said on standard error."""
-    if how := logs.as_keywords():
-        if said := reading.as_keywords():
-            raise InvalidArgumentError(f"{spelled(*next(iter(said.items())))} is for tables, and --format for logs.")
+    how = logs.as_keywords(reading.as_keywords())
+    if logs.format:
         return Given(name, open_logs(name, **how))
     if is_saved(name):
         saved = load(name)
@@ -57,7 +56,7 @@ def open_given(name: str, reading: Reading, logs: Logs = NO_LOGS) -> Given:
                 "approximation with 'curplus info'."
             )
         return Given(name, observation=saved)
-    source = open_source(name, **reading.as_keywords())
+    source = open_source(name, **how)
     if notes := getattr(source, "notes", ()):
         options = ", ".join(dict.fromkeys(_otherwise(note.name, note.value) for note in notes if note.name))
         otherwise = f" (if not so, use {options})" if options else ""

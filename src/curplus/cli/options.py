@@ -245,12 +245,14 @@ class Logs(NamedTuple):
     filter: Filter = None
     model: LogModel = None
 
-    def as_keywords(self) -> dict[str, Any]:
-        """The keywords of :func:`curplus.sources.open_logs` that were said; none if the input is no log."""
+    def as_keywords(self, of_tables: dict[str, Any]) -> dict[str, Any]:
+        """The keywords of :func:`curplus.sources.open_logs` that were said, or else those ``of_tables``."""
         said = {name: value for name, value in self._asdict().items() if value}
         if said and self.format is None:
             raise InvalidArgumentError(f"--{next(iter(said))} is for logs of evaluations. Give --format as well.")
-        return said
+        if said and of_tables:
+            raise InvalidArgumentError(f"{spelled(*next(iter(of_tables.items())))} is for tables, --format for logs.")
+        return said or of_tables
 
 
 def spelled(name: str, value: Any) -> str:

@@ -131,7 +131,7 @@ def tell(
     logs: Logs = NO_LOGS,
 ) -> None:
     """Keep what was measured: each table as a whole, or nothing of it; logs of evaluations all together."""
-    told, how = [], {**writing.as_keywords(), **logs.as_keywords()}
+    told, how = [], logs.as_keywords(writing.as_keywords())
     with opened(study) as known:
         for table in [tables] if logs.format else tables:
             receipt = known.tell(table, history=history, design=design, force=force, who=who, **how)

@@ -59,7 +59,7 @@ def create(
     make: Callable[..., Study]
     if from_logs:
         make = partial(Study.from_logs, logs=from_logs, new_rows=row or (), **_log_options(logs, rows, columns))
-    elif rows is None or columns is None or row or logs.as_keywords():
+    elif rows is None or columns is None or row or logs.as_keywords({}):
         raise InvalidArgumentError(
             "--rows and --columns are needed: how many, or a file with their names. Or --from-logs with --format, and "
             "--row for models that are new."
@@ -79,7 +79,7 @@ def _log_options(logs: Logs, rows: str | None, columns: str | None) -> dict[str,
             "--from-logs needs --format, and takes rows and columns from the logs: leave out --rows and --columns, and "
             "name new models with --row."
         )
-    return logs.as_keywords()
+    return logs.as_keywords({})
 
 
 def names_in(text: str, option: str) -> Any:

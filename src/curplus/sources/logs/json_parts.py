@@ -12,6 +12,7 @@ __all__ = ["json_parts"]
 CHUNK = 2**20  # characters
 BLANKS = re.compile(r"[ \t\r\n]*")
 DECODER = json.JSONDecoder()
+IN_NUMBERS = "0123456789.eE+-"
 
 
 def json_parts(stream: TextIO, lists: Container[str] = ()) -> Iterator[tuple[str, Any]]:
@@ -77,7 +78,8 @@ class _Text:
                 if not self._more():
                     raise
             else:
-                if end < len(self.text) or not self._more():  # a number at the end of the text may go on
+                may_go_on = self.text[end : end + 1] in IN_NUMBERS  # nothing follows yet, or 0. is read as 0
+                if not may_go_on or not self._more():
                     self.at = end
                     return value
 

@@ -13,7 +13,7 @@ from .run import NO_FILTER, Answer, Measure, Run, number_of, open_text
 __all__ = ["read_lm_eval", "write_lm_eval"]
 
 NAME = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(\.\d+)?)\.jsonl(\.gz)?")
-#: Fields of a sample that are no scores, for versions that do not list the metrics (before 0.4.6).
+#: Fields of a sample that are no scores, for older versions, which do not list the metrics.
 FIELDS = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"}
 HASHES = {"doc_hash", "prompt_hash", "target_hash"}
 
