@@ -60,8 +60,10 @@ def write_lm_eval(folder, task, samples, *, model="org/small", version=1.0, date
     """A file of samples beside its results, in the folder of the model."""
     place = folder / re.sub(r'["<>:/|\\?*\[\]]+', "__", model)
     place.mkdir(parents=True, exist_ok=True)
-    results = {"results": {}, "versions": {task: version}, "config": {"model": "hf"}, "model_name": model}
-    (place / f"results_{date}.json").write_text(json.dumps(results, indent=2))
+    beside = place / f"results_{date}.json"
+    versions = json.loads(beside.read_text())["versions"] if beside.exists() else {}
+    results = {"results": {}, "versions": {**versions, task: version}, "config": {"model": "hf"}, "model_name": model}
+    beside.write_text(json.dumps(results, indent=2))
     text = "".join(json.dumps(line) + "\n" for line in samples)
     path = place / f"samples_{task}_{date}.jsonl{'.gz' if packed else ''}"
     path.write_bytes(gzip.compress(text.encode()) if packed else text.encode())
@@ -482,9 +484,34 @@ def test_epochs_are_separate_readings_of_a_study_and_errors_failed_ones(tmp_path
     records = study.records()
     assert records["column"].tolist() == ["arith/a", "arith/a", "arith/b"]
     np.testing.assert_array_equal(records["value"], [1.0, 0.0, np.nan])
-    assert records["note"].tolist() == [f"id-mockllm/small-2#{k}" for k in (1, 2, 1)]
+    assert records["note"].tolist() == [f'id-mockllm/small-2#{k} ["match", "none", "2", ""]' for k in (1, 2, 1)]
     assert study.status().n_failed == 1
     assert not study.tell(path, format="inspect").is_new  # a failure is known again as well
+
+
+@pytest.mark.parametrize(
+    ("how", "scores", "term"),
+    [
+        ({"version": 2.0}, {"acc": 1.0}, "version 2.0 in these logs, and 1.0 in"),
+        ({}, {"other": 1.0}, "metric other in these logs, and acc in"),
+        ({"doc_hash": "f" * 64}, {"acc": 1.0}, "text with the digest f{16} in these logs, and 0{16} in"),
+    ],
+)
+def test_other_questions_than_those_told_before_are_refused(study, tmp_path, how, scores, term):
+    line = sample(0, scores, doc_hash=how.pop("doc_hash", None))
+    path = write_lm_eval(tmp_path / "new", "mc", [line], model="org/new", **how)
+    with pytest.raises(InvalidArgumentError, match=f"question mc/0 has the {term} those told before. Nothing was kept"):
+        study.tell(path, format="lm-eval")
+    write_lm_eval(tmp_path / "new", "mc", [sample(0, {"acc": 1.0})], model="org/new")
+    assert study.tell(path, format="lm-eval").n_values == 1
+
+
+def test_notes_of_people_are_no_terms(study, tmp_path, history):
+    pd = pytest.importorskip("pandas")
+    notes = ['see ["a"', 'see ["a", "b"]', 'see ["a", 1, 2, 3']
+    study.tell(pd.DataFrame({"row": "org/new", "column": [f"mc/{k}" for k in range(3)], "value": 1.0, "note": notes}))
+    write_lm_eval(tmp_path / "new", "mc", [sample(k, {"acc": 1.0}) for k in range(3)], model="org/new")
+    assert study.tell(tmp_path / "new", format="lm-eval").n_values == 3
 
 
 def test_nothing_is_made_of_logs_that_cannot_be_read(tmp_path, history):

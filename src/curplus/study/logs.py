@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,17 +20,43 @@ from .names import Axis
 from .schema import WIDTH
 from .storage import Records
 
-__all__ = ["check_harness", "harness_lists", "log_records", "write_harness_lists"]
+__all__ = ["check_harness", "check_same_terms", "harness_lists", "log_records", "write_harness_lists"]
 
 MOST_SHOWN = 5
+TERMS = "metric", "filter", "version", "text with the digest"  # of a question, at the end of a note
 
 
 def log_records(blocks: Iterable[LogBlock], rows: Axis, columns: Axis) -> Records:
     """The readings in logs; the note of each says which answer of which run it is."""
-    parts = [(block.models, block.questions, block.values, block.marks) for block in blocks]
-    models, questions, values, marks = ([x for part in parts for x in part[k]] for k in range(4))
+    blocks = list(blocks)
+    models, questions, values, marks, terms = ([x for block in blocks for x in block[k]] for k in range(5))
     cells = _positions(models, rows, "model") * WIDTH + _positions(questions, columns, "question")
-    return Records(cells, np.asarray(values, dtype=np.float64), list(marks))
+    notes: list[str | None] = [f"{mark} {term}" for mark, term in zip(marks, terms, strict=True)]
+    return Records(cells, np.asarray(values, dtype=np.float64), notes)
+
+
+def check_same_terms(records: Records, told: Iterable[tuple[int, str]], columns: Axis) -> None:
+    """An error if a question has another score, version or text than what was ``told`` of its column, with notes."""
+    known: dict[int, list[str]] = {}
+    for column, terms in _terms(told):
+        known[column] = [old or new for old, new in zip(known.get(column, terms), terms, strict=True)]
+    new = zip((records.cells % WIDTH).tolist(), records.notes or (), strict=True)
+    for column, terms in _terms(dict.fromkeys((column, str(note)) for column, note in new)):
+        for term, before, now in zip(TERMS, known.get(column, terms), terms, strict=True):
+            if before and now and before != now:
+                raise InvalidArgumentError(
+                    f"question {columns.labels([column])[0]} has the {term} {now} in these logs, and {before} in those "
+                    "told before. Nothing was kept. Read the same score of the same questions, or make another study."
+                )
+
+
+def _terms(notes: Iterable[tuple[int, str]]) -> Iterator[tuple[int, list[str]]]:
+    """What notes of logs say of the score and the question; other notes are left out."""
+    for column, note in notes:
+        with suppress(ValueError):
+            terms = json.loads(note[note.rindex(' ["') :])
+            if len(terms) == len(TERMS):
+                yield column, list(map(str, terms))
 
 
 def _positions(names: list[str], axis: Axis, what: str) -> IndexVector:

@@ -201,6 +201,12 @@ class SQLiteStorage:
         )
         return self._read(lambda db: db.execute(every).fetchall())
 
+    def log_notes(self) -> list[tuple[int, str]]:
+        """Columns with the ends of the notes that logs of evaluations left, each once."""
+        start = "instr(note, ' [\"')"
+        query = f"SELECT DISTINCT cell % {WIDTH}, substr(note, {start}) FROM records WHERE {start} > 0"
+        return self._read(lambda db: db.execute(query).fetchall())
+
     def dump(self, write: Callable[[Settings, str, tuple[str, ...], Iterator[tuple[Any, ...]]], None]) -> Settings:
         """Call ``write`` with the settings and the name, columns and rows of every table, all as of one moment."""
 

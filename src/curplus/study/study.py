@@ -23,7 +23,7 @@ from .drafting import check_wishes, draft_of
 from .export import export_study
 from .fitting import Fits
 from .ledger import observation_of
-from .logs import log_records
+from .logs import check_same_terms, log_records
 from .names import Axis, axes_of
 from .progress import Status, status_of
 from .reading_tables import check_outliers, read_table
@@ -333,6 +333,7 @@ class Study:
             )
         if format is not None:
             records, source = log_records(log_blocks(table, format=format, **how), *self._axes), f"logs of {format}"
+            check_same_terms(records, self._storage.log_notes(), self._columns)
         else:
             pending = None if history else self._storage.pending
             records, source = read_table(table, *self._axes, pending, **how)

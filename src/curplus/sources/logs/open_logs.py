@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import json
 import math
 from collections.abc import Callable, Iterable, Iterator
 from os import PathLike
@@ -25,6 +26,7 @@ from .run import Measure, Run, question_name
 __all__ = ["FORMATS", "Format", "ListWriter", "LogBlock", "log_blocks", "open_logs"]
 
 MOST_NAMED = 20  # of the choices in an error
+DIGITS = 16  # of a digest: enough to tell questions apart
 
 
 ListWriter: TypeAlias = Callable[[str, dict[str, list[str]]], dict[str, Any]]
@@ -57,6 +59,7 @@ class LogBlock(NamedTuple):
     questions: list[str]  # (k,)
     values: FloatArray  # (k,), NaN if the answer could not be had
     marks: list[str]  # (k,), one for each answer, the same whenever the log is read
+    terms: list[str]  # (k,), metric, filter, version of the task and digest of the question, as a JSON list
 
 
 def open_logs(
@@ -187,7 +190,8 @@ class _Joined:
                 f"{path}: {_spelled(measure)} of {questions[scores.index(None)]} is no number. Take another metric."
             )
         marks = [f"{run.mark}#{repeat}" for _, repeat in run.answers]
-        return LogBlock([run.model] * len(scores), questions, np.asarray(scores, dtype=np.float64), marks)
+        terms = [json.dumps([*measure, run.version, answer.content[:DIGITS]]) for answer in run.answers.values()]
+        return LogBlock([run.model] * len(scores), questions, np.asarray(scores, dtype=np.float64), marks, terms)
 
     def _agree(self, what: str, name: str, of: str, value: Any, path: Path) -> None:
         before, where = self.known.setdefault((of, name), (value, path))
