@@ -21,8 +21,10 @@ from .given import Given, observation_of, open_given
 from .options import (
     AS_FOUND,
     BY_DEFAULT,
+    NO_LOGS,
     Check,
     Json,
+    Logs,
     MatrixFile,
     Rank,
     Reading,
@@ -62,11 +64,12 @@ def approximate(
     json: Json = False,
     sampling: Sampling = BY_DEFAULT,
     reading: Reading = AS_FOUND,
+    logs: Logs = NO_LOGS,
 ) -> None:
     """Approximate a matrix from a few of its columns, rows and entries."""
     if method is Method.cur_plus and rank is None:
         raise InvalidArgumentError("--method=cur-plus needs a rank. Give --rank.")
-    given = open_given(file, reading)
+    given = open_given(file, reading, logs)
     observation = observation_of(given, rank, sampling)
     if check:
         _check_no_gaps(given)

@@ -13,7 +13,7 @@ from ..factorization import Fact, Factorization
 from ..sources import LongSource
 from . import show
 from .given import Given, observation_of, open_given
-from .options import AS_FOUND, BY_DEFAULT, Json, MatrixFile, Rank, Reading, Sampling, with_groups
+from .options import AS_FOUND, BY_DEFAULT, NO_LOGS, Json, Logs, MatrixFile, Rank, Reading, Sampling, with_groups
 from .results import certificate_facts, read_facts
 
 __all__ = ["certify"]
@@ -40,9 +40,10 @@ def certify(
     json: Json = False,
     sampling: Sampling = BY_DEFAULT,
     reading: Reading = AS_FOUND,
+    logs: Logs = NO_LOGS,
 ) -> None:
     """Say how large the error of an approximation is, and how sure that is."""
-    given = open_given(file, reading)
+    given = open_given(file, reading, logs)
     observation = observation_of(given, rank, sampling)
     with show.working("certifying"):
         approx = methods.approximate(observation, rank) if approximation is None else _loaded(approximation)

@@ -19,7 +19,7 @@ from ..sources import Form, LongSource, Source
 from ..sources.convert import whole_matrix
 from . import show
 from .given import Given, open_given
-from .options import AS_FOUND, Json, MatrixFile, Rank, Reading, Seed, out_option, with_groups
+from .options import AS_FOUND, NO_LOGS, Json, Logs, MatrixFile, Rank, Reading, Seed, out_option, with_groups
 from .results import end_facts
 from .write import TABLES, Written, write_matrix
 
@@ -46,9 +46,10 @@ def complete(
     out: Out = None,
     json: Json = False,
     reading: Reading = AS_FOUND,
+    logs: Logs = NO_LOGS,
 ) -> None:
     """Fill the gaps of a table, wide or long; names and measured values are kept as they are."""
-    given = open_given(file, reading)
+    given = open_given(file, reading, logs)
     low, high = -math.inf if min_value is None else min_value, math.inf if max_value is None else max_value
     with show.working(f"filling {given.name}"):
         if given.source is None or isinstance(given.source, LongSource):

@@ -11,9 +11,9 @@ from ..exceptions import InvalidArgumentError
 from ..factorization import Factorization
 from ..methods import load
 from ..observation import Observation, observe
-from ..sources import LongSource, Source, open_source
+from ..sources import LongSource, Source, open_logs, open_source
 from . import show
-from .options import Reading, Sampling, counts, spelled
+from .options import NO_LOGS, Logs, Reading, Sampling, counts, spelled
 
 __all__ = ["Given", "is_saved", "observation_of", "open_given"]
 
@@ -43,8 +43,11 @@ def is_saved(name: str) -> bool:
         return f"{HEADER}.npy" in archive.namelist()
 
 
-def open_given(name: str, reading: Reading) -> Given:
-    """Open a file; what was found out about it is said on standard error."""
+def open_given(name: str, reading: Reading, logs: Logs = NO_LOGS) -> Given:
+    """Open a file, or logs; what was found out about it is said on standard error."""
+    how = logs.as_keywords(reading.as_keywords())
+    if logs.format:
+        return Given(name, open_logs(name, **how))
     if is_saved(name):
         saved = load(name)
         if isinstance(saved, Factorization):
@@ -53,7 +56,7 @@ def open_given(name: str, reading: Reading) -> Given:
                 "approximation with 'curplus info'."
             )
         return Given(name, observation=saved)
-    source = open_source(name, **reading.as_keywords())
+    source = open_source(name, **how)
     if notes := getattr(source, "notes", ()):
         options = ", ".join(dict.fromkeys(_otherwise(note.name, note.value) for note in notes if note.name))
         otherwise = f" (if not so, use {options})" if options else ""

@@ -12,17 +12,17 @@ from ..observation import Observation
 from ..sources import LongSource, Source, TableSource
 from . import show
 from .given import is_saved, open_given
-from .options import AS_FOUND, Json, MatrixFile, Reading, with_groups
+from .options import AS_FOUND, NO_LOGS, Json, Logs, MatrixFile, Reading, with_groups
 from .results import answer_facts, read_facts
 
 __all__ = ["info"]
 
 
 @with_groups
-def info(file: MatrixFile, json: Json = False, reading: Reading = AS_FOUND) -> None:
+def info(file: MatrixFile, json: Json = False, reading: Reading = AS_FOUND, logs: Logs = NO_LOGS) -> None:
     """Say what a file holds: a matrix or table, or something that curplus saved."""
-    if not is_saved(file):
-        source = open_given(file, reading).matrix()
+    if logs.format or not is_saved(file):
+        source = open_given(file, reading, logs).matrix()
         show.result(_source_facts(source), as_json=json)
         return
     saved = load(file)

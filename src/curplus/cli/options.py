@@ -24,6 +24,7 @@ from ..exceptions import InvalidArgumentError
 from ..observation import SampleCounts, default_counts
 from ..sources.content import ending_of
 from ..sources.file import READERS
+from ..sources.logs.open_logs import FORMATS
 from ..sources.standard_input import STANDARD_INPUT
 
 __all__ = [
@@ -31,10 +32,12 @@ __all__ = [
     "AS_WRITTEN",
     "AT_COST",
     "BY_DEFAULT",
+    "NO_LOGS",
     "Check",
     "Columns",
     "Entries",
     "Json",
+    "Logs",
     "MatrixFile",
     "Prices",
     "Rank",
@@ -226,6 +229,32 @@ class Reading(NamedTuple):
         return said if three is None else said | {"long": tuple(three.split(","))}
 
 
+Harness = Annotated[
+    str | None, typer.Option("--format", help=f"Logs of an evaluation of language models: {', '.join(FORMATS)}.")
+]
+Score = Annotated[list[str] | None, typer.Option(help="Which score of a log counts; one for each kind of task.")]
+Filter = Annotated[list[str] | None, typer.Option(help="Which filter of a log counts, if a task has several.")]
+LogModel = Annotated[str | None, typer.Option(help="Name of the model, if the logs do not have it.")]
+
+
+class Logs(NamedTuple):
+    """What logs of evaluations are read, and how."""
+
+    format: Harness = None
+    metric: Score = None
+    filter: Filter = None
+    model: LogModel = None
+
+    def as_keywords(self, of_tables: dict[str, Any]) -> dict[str, Any]:
+        """The keywords of :func:`curplus.sources.open_logs` that were said, or else those ``of_tables``."""
+        said = {name: value for name, value in self._asdict().items() if value}
+        if said and self.format is None:
+            raise InvalidArgumentError(f"--{next(iter(said))} is for logs of evaluations. Give --format as well.")
+        if said and of_tables:
+            raise InvalidArgumentError(f"{spelled(*next(iter(of_tables.items())))} is for tables, --format for logs.")
+        return said or of_tables
+
+
 def spelled(name: str, value: Any) -> str:
     """An option of :func:`curplus.open_source`, as it is written on the command line."""
     dashed = f"--{name.replace('_', '-')}"
@@ -298,8 +327,8 @@ class Prices(NamedTuple):
         return Costs(self.row_price, self.column_price, 1.0 if self.entry_price is None else self.entry_price)
 
 
-GROUPS = (Reading, Writing, Sampling, Prices)
-AS_FOUND, AS_WRITTEN, BY_DEFAULT, AT_COST = Reading(), Writing(), Sampling(), Prices()
+GROUPS = (Reading, Writing, Sampling, Prices, Logs)
+AS_FOUND, AS_WRITTEN, BY_DEFAULT, AT_COST, NO_LOGS = Reading(), Writing(), Sampling(), Prices(), Logs()
 
 
 def with_groups(verb: Callable[..., None]) -> Callable[..., None]:

@@ -10,9 +10,11 @@ import typer
 
 from ..exceptions import InvalidArgumentError
 from ..factorization import Fact
+from ..sources.logs.open_logs import FORMATS
 from ..study import Receipt, Worklist
+from ..study.logs import check_harness
 from . import show
-from .options import AS_WRITTEN, Json, Seed, Writing, out_option, with_groups
+from .options import AS_WRITTEN, NO_LOGS, Json, Logs, Seed, Writing, check_ending, with_groups
 from .study_options import StudyFile, Who, opened, status_facts
 
 __all__ = ["ask", "cancel", "status", "tell"]
@@ -20,13 +22,15 @@ __all__ = ["ask", "cancel", "status", "tell"]
 ENDINGS = (".csv", ".parquet", ".xlsx")
 
 Names = Annotated[list[str] | None, typer.Option(help="By name; may be given several times.")]
-Out = Annotated[Path, out_option("the list, to be filled in", ENDINGS)]
 Number = Annotated[int | None, typer.Option("--list", help="Write what is pending of this list; nothing new is asked.")]
 
 
 def ask(
     study: StudyFile,
-    out: Out,
+    out: Annotated[Path, typer.Option(help=f"Save the list, to be filled in: {', '.join(ENDINGS)}; or a new folder.")],
+    harness: Annotated[
+        str | None, typer.Option("--format", help=f"Write what a harness takes: {', '.join(FORMATS)}.")
+    ] = None,
     budget: Annotated[
         float | None,
         typer.Option(help="For this list alone: below 1 a share of the matrix, else values; money with prices."),
@@ -54,6 +58,10 @@ def ask(
     """Ask what to measure next, and write it as a table with an empty column for the values."""
     if (budget is None) == (number is None):
         raise InvalidArgumentError("give --budget for a new list, or --list for one that is out, and not both.")
+    if harness is None:
+        check_ending(out, ENDINGS)
+    else:
+        check_harness(out, harness)
     with opened(study) as known:
         if number is not None:
             todo = known.worklist(number)
@@ -73,7 +81,7 @@ def ask(
                     whole=whole,
                 )
         shape = known.settings.shape
-    _write(todo, out)
+    _write(todo, out, harness)
     facts = [
         Fact("shape", shape),
         Fact("list", todo.id),
@@ -83,16 +91,25 @@ def ask(
         Fact("price", todo.price),
         Fact("expires", None if todo.expires is None else todo.expires.isoformat()),
         Fact("out", str(out), "list in"),
-        Fact("next", f"fill in its column value, and: curplus study tell {study} {out}"),
+        Fact("next", _next(study, out, harness)),
     ]
     show.result(facts, as_json=json)
+
+
+def _next(study: Path, out: Path, harness: str | None) -> str:
+    if harness is None:
+        return f"fill in its column value, and: curplus study tell {study} {out}"
+    return f"run {harness} with each file of {out}, and: curplus study tell {study} LOGS --format {harness}"
 
 
 def _wishes(rows: list[str] | None, columns: list[str] | None) -> dict[str, Any] | None:
     return {"rows": rows or [], "columns": columns or []} if rows or columns else None
 
 
-def _write(todo: Worklist, out: Path) -> None:
+def _write(todo: Worklist, out: Path, harness: str | None) -> None:
+    if harness is not None:
+        todo.to_harness(out, harness)
+        return
     write = {".csv": todo.to_csv, ".parquet": todo.to_parquet, ".xlsx": todo.to_excel}
     write[out.suffix.lower()](out)
 
@@ -100,7 +117,7 @@ def _write(todo: Worklist, out: Path) -> None:
 @with_groups
 def tell(
     study: StudyFile,
-    tables: Annotated[list[Path], typer.Argument(help="Lists that were filled in, or other tables with values.")],
+    tables: Annotated[list[Path], typer.Argument(help="Lists that were filled in, other tables with values, or logs.")],
     history: Annotated[
         bool, typer.Option("--history", help="Measured before the study: it is used, and costs nothing.")
     ] = False,
@@ -111,12 +128,13 @@ def tell(
     who: Who = None,
     json: Json = False,
     writing: Writing = AS_WRITTEN,
+    logs: Logs = NO_LOGS,
 ) -> None:
-    """Keep what was measured: each table as a whole, or nothing of it."""
-    told = []
+    """Keep what was measured: each table as a whole, or nothing of it; logs of evaluations all together."""
+    told, how = [], logs.as_keywords(writing.as_keywords())
     with opened(study) as known:
-        for path in tables:
-            receipt = known.tell(path, history=history, design=design, force=force, who=who, **writing.as_keywords())
+        for table in [tables] if logs.format else tables:
+            receipt = known.tell(table, history=history, design=design, force=force, who=who, **how)
             told.append(receipt)
             if not json:
                 show.words(str(receipt))

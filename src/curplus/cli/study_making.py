@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,7 +13,7 @@ from ..exceptions import InvalidArgumentError
 from ..factorization import Fact
 from ..study import Study
 from . import show
-from .options import AT_COST, Json, Prices, Rank, out_option, with_groups
+from .options import AT_COST, NO_LOGS, Json, Logs, Prices, Rank, out_option, with_groups
 from .study_options import Axis, Best, MeansOf, Smallest, StudyFile, opened
 
 __all__ = ["create", "export", "names_in", "report"]
@@ -38,29 +40,46 @@ def create(
     study: StudyFile,
     rows: Side = None,
     columns: Side = None,
+    from_logs: Annotated[
+        list[str] | None,
+        typer.Option(help="Models and questions of these logs, files or folders, with what is known of them."),
+    ] = None,
+    row: Annotated[list[str] | None, typer.Option(help="A model that is in no log yet; may be given again.")] = None,
     budget: Budget = None,
     noise: Noise = None,
     rank: Rank = None,
     records: Counted = "all",
     json: Json = False,
     prices: Prices = AT_COST,
+    logs: Logs = NO_LOGS,
 ) -> None:
     """Make a new study: a file that does not exist yet, on a local disk."""
-    if rows is None or columns is None:
-        raise InvalidArgumentError("--rows and --columns are needed: how many, or a file with their names.")
-    with Study.create(
-        study,
-        rows=names_in(rows, "--rows"),
-        columns=names_in(columns, "--columns"),
-        budget=budget,
-        costs=prices.as_costs(),
-        noise=_noise(noise),
-        rank=rank,
-        records=records,
-    ) as made:
+    settings: dict[str, Any] = {"budget": budget, "costs": prices.as_costs(), "noise": _noise(noise)}
+    settings |= {"rank": rank, "records": records}
+    make: Callable[..., Study]
+    if from_logs:
+        make = partial(Study.from_logs, logs=from_logs, new_rows=row or (), **_log_options(logs, rows, columns))
+    elif rows is None or columns is None or row or logs.as_keywords({}):
+        raise InvalidArgumentError(
+            "--rows and --columns are needed: how many, or a file with their names. Or --from-logs with --format, and "
+            "--row for models that are new."
+        )
+    else:
+        make = partial(Study.create, rows=names_in(rows, "--rows"), columns=names_in(columns, "--columns"))
+    with make(study, **settings) as made:
         known = [Fact("shape", made.settings.shape), Fact("budget", made.settings.budget)]
     end = Fact("next", f"curplus study ask {study} --budget 0.1 --out list.csv")
     show.result([*known, Fact("out", str(study), "made"), end], as_json=json)
+
+
+def _log_options(logs: Logs, rows: str | None, columns: str | None) -> dict[str, Any]:
+    """How logs are read that have the names of rows and columns."""
+    if rows is not None or columns is not None or logs.format is None:
+        raise InvalidArgumentError(
+            "--from-logs needs --format, and takes rows and columns from the logs: leave out --rows and --columns, and "
+            "name new models with --row."
+        )
+    return logs.as_keywords({})
 
 
 def names_in(text: str, option: str) -> Any:

@@ -17,6 +17,7 @@ from .frames import FrameSource
 from .function import CallableSource
 from .hdf5 import hdf5_source
 from .layout import Note
+from .logs.open_logs import open_logs
 from .long import LongSource
 from .mapped import MappedSource
 from .once import KnownParts
@@ -45,6 +46,7 @@ __all__ = [
     "TableSource",
     "as_source",
     "hdf5_source",
+    "open_logs",
     "open_source",
     "zarr_source",
 ]

@@ -23,7 +23,7 @@ from .layout import INTEGER, Note, check_long, looks_long
 from .parquet import arrow_schema, open_arrow, read_arrow
 from .source import Source
 
-__all__ = ["LongSource", "long_source", "open_arrow_table", "open_text_table"]
+__all__ = ["LongSource", "long_of_blocks", "long_source", "open_arrow_table", "open_text_table"]
 
 BLOCK_ROWS = 2**17
 FIRST_ROWS = 100  # are looked at
@@ -141,7 +141,7 @@ def open_text_table(path: Path, *, ending: str, long: Any, said: dict[str, Any])
         if not is_guess and long in (None, False):
             return read_wide(table)
         names = table.column_names if table.layout.names is not None else list(range(table.layout.n_fields))
-        source = _collect(_blocks_of_cells(table, check_long(long or True, names)))
+        source = long_of_blocks(_blocks_of_cells(table, check_long(long or True, names)))
         notes = tuple(note for note in table.layout.notes if note.name != "index_col")
         source.notes = (*notes, IS_LONG) if is_guess else notes
         return source
@@ -191,12 +191,12 @@ def long_source(table: Any, long: Any) -> LongSource:
     if not is_numeric(value):
         raise SourceError(f"column {value.name!r} of the values has type {value.dtype}, which is not numeric")
     blocks = (slice(start, start + BLOCK_ROWS) for start in range(0, len(frame), BLOCK_ROWS))
-    return _collect(
+    return long_of_blocks(
         (row[b].tolist(), column[b].tolist(), value[b].to_numpy(np.float64, na_value=np.nan)) for b in blocks
     )
 
 
-def _collect(blocks: Iterable[tuple[Sequence[Any], Sequence[Any], Vector]]) -> LongSource:
+def long_of_blocks(blocks: Iterable[tuple[Sequence[Any], Sequence[Any], Vector]]) -> LongSource:
     """The source that blocks of rows, columns and values make; names are numbered in the order in which they come."""
     numbers: list[dict[Any, int]] = [defaultdict(itertools.count().__next__) for _ in range(2)]
     parts: list[list[Any]] = [[NO_INDEX], [NO_INDEX], [np.empty(0)]]

@@ -57,6 +57,7 @@ __all__ = [
     "snapshot_of",
     "summary_of",
     "tick",
+    "unnoted",
     "wall_clock",
 ]
 
@@ -76,6 +77,7 @@ FRESH = f"""
         SELECT 1 FROM incoming AS y WHERE y.cell = x.cell AND y.place < x.place AND y.list = x.list
         AND y.value IS x.value AND y.corrects IS x.corrects
     ) ORDER BY place"""
+NOTED = "FROM records AS r CROSS JOIN incoming AS x ON x.cell = r.cell AND x.note = r.note AND x.value IS r.value"
 
 
 # -- small questions ----------------------------------------------------------------------------------------------
@@ -182,14 +184,24 @@ def fresh(db: sqlite3.Connection, records: Records, *, only_pending: bool) -> tu
     return records, known
 
 
+def unnoted(db: sqlite3.Connection, records: Records) -> tuple[Records, list[int]]:
+    """Those readings of which no record has the cell, the value and the note, and the records of the others."""
+    _fill_incoming(db, records)
+    told = db.execute(f"SELECT x.place, r.id {NOTED} WHERE r.note IS NOT NULL").fetchall()
+    new = np.setdiff1d(np.arange(len(records)), [place for place, _ in told])
+    return records.take(new), [number for _, number in told]
+
+
 def _fill_incoming(db: sqlite3.Connection, records: Records) -> None:
     """Put the cells of a table beside those that were asked for and measured."""
-    db.execute("CREATE TEMP TABLE IF NOT EXISTS incoming (place INTEGER PRIMARY KEY, cell, value REAL, list, corrects)")
+    db.execute(
+        "CREATE TEMP TABLE IF NOT EXISTS incoming (place INTEGER PRIMARY KEY, cell, value REAL, list, corrects, note)"
+    )
     db.execute("CREATE INDEX IF NOT EXISTS temp.incoming_cells ON incoming (cell)")
     db.execute("DELETE FROM incoming")
-    lists, corrects = (itertools.repeat(None) if x is None else x for x in (records.lists, records.corrects))
-    lines = zip(range(len(records)), records.cells.tolist(), records.values.tolist(), lists, corrects, strict=False)
-    db.executemany("INSERT INTO incoming VALUES (?, ?, ?, ?, ?)", lines)
+    rest = (itertools.repeat(None) if x is None else x for x in (records.lists, records.corrects, records.notes))
+    lines = zip(range(len(records)), records.cells.tolist(), records.values.tolist(), *rest, strict=False)
+    db.executemany("INSERT INTO incoming VALUES (?, ?, ?, ?, ?, ?)", lines)
 
 
 def _check_list_numbers(db: sqlite3.Connection) -> None:

@@ -87,20 +87,24 @@ class SQLiteStorage:
         *,
         check: Callable[[Records, FloatArray], None] | None = None,
         only_pending: bool = False,
+        once: bool = False,
     ) -> Receipt:
         """Keep readings, but no line of a work list that is known already.
 
         A cell that is pending costs its share of its list, any other costs ``price``, and history nothing. ``check``
         may refuse what is new, beside the last readings that are known. With ``only_pending`` a cell that is not
-        pending any more is left out.
+        pending any more is left out, and with ``once`` a reading of which a record has cell, value and note.
         """
         with self._write() as (db, now):
             sql.expire(db)
-            n_lines, promised = len(records), []
+            n_lines, promised = len(records), list[int]()
+            if once:
+                records, promised = sql.unnoted(db, records)
             is_out = bool(db.execute("SELECT 1 FROM lists WHERE n_pending > 0 LIMIT 1").fetchone())
             if is_out or only_pending or records.lists or records.corrects:
                 records, known = sql.fresh(db, records, only_pending=only_pending)
-                promised = known if origin.design else []
+                promised += known
+            promised = promised if origin.design else []
             if check is not None:
                 check(records, sql.recent_values(db))
             if not len(records) and not promised:
@@ -196,6 +200,12 @@ class SQLiteStorage:
             "FROM records JOIN tells ON tells.id = records.tell ORDER BY records.id"
         )
         return self._read(lambda db: db.execute(every).fetchall())
+
+    def log_notes(self) -> list[tuple[int, str]]:
+        """Columns with the ends of the notes that logs of evaluations left, each once."""
+        start = "instr(note, ' [\"')"
+        query = f"SELECT DISTINCT cell % {WIDTH}, substr(note, {start}) FROM records WHERE {start} > 0"
+        return self._read(lambda db: db.execute(query).fetchall())
 
     def dump(self, write: Callable[[Settings, str, tuple[str, ...], Iterator[tuple[Any, ...]]], None]) -> Settings:
         """Call ``write`` with the settings and the name, columns and rows of every table, all as of one moment."""

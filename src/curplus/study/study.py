@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from os import PathLike
 from pathlib import Path
@@ -15,6 +15,7 @@ from ..evaluation import Certificate, MeanEstimates, estimate_means
 from ..exceptions import InvalidArgumentError, StudyError
 from ..factorization import Factorization
 from ..observation import Observation
+from ..sources.logs.open_logs import log_blocks
 from .answers import lists_frame, prediction_frame, records_frame
 from .batches import Batches
 from .connection import make_file
@@ -22,6 +23,7 @@ from .drafting import check_wishes, draft_of
 from .export import export_study
 from .fitting import Fits
 from .ledger import observation_of
+from .logs import check_same_terms, log_records
 from .names import Axis, axes_of
 from .progress import Status, status_of
 from .reading_tables import check_outliers, read_table
@@ -135,6 +137,43 @@ class Study:
         return cls.open(path)
 
     @classmethod
+    def from_logs(
+        cls,
+        path: str | PathLike[str],
+        logs: Any,
+        *,
+        format: str,
+        metric: Any = (),
+        filter: Any = (),
+        model: str | None = None,
+        new_rows: Iterable[str] = (),
+        **settings: Any,
+    ) -> Self:
+        """Make a new study from logs of an evaluation: models are its rows, and questions its columns.
+
+        What is in the logs counts as measured before: it costs nothing.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where it is kept, as for :meth:`create`.
+        logs, format, metric, filter, model
+            As for :func:`curplus.sources.open_logs`.
+        new_rows : list of names, optional
+            Models that are in no log yet.
+        **settings
+            As for :meth:`create`: ``budget``, ``costs``, ``noise``, ``rank`` and ``records``.
+        """
+        blocks = tuple(log_blocks(logs, format=format, metric=metric, filter=filter, model=model))
+        models = (name for block in blocks for name in block.models[:1])
+        questions = dict.fromkeys(name for block in blocks for name in block.questions)
+        rows = list(dict.fromkeys((*models, *new_rows)))
+        study = cls.create(path, rows=rows, columns=list(questions), **settings)
+        origin = Origin(f"logs of {format}", user_of(None), history=True)
+        study._keep(log_records(blocks, *study._axes), origin, once=True)
+        return study
+
+    @classmethod
     def open(cls, path: str | PathLike[str]) -> Self:
         """Open a study that was made before. All that is in it is compared with its digest."""
         storage = SQLiteStorage(path)
@@ -242,6 +281,7 @@ class Study:
         self,
         table: Any,
         *,
+        format: str | None = None,
         history: bool = False,
         design: str | None = None,
         force: bool = False,
@@ -256,6 +296,10 @@ class Study:
             Long, with the columns ``row``, ``column``, ``value`` and perhaps ``note``, ``time``, ``list`` and
             ``corrects`` (the number of the record that is wrong); wide, with a row for each row; or a work list that
             was filled in. An empty value is a failed measurement; in a wide table only if the cell is pending.
+            With ``format``, files and folders of logs.
+        format : {"lm-eval", "inspect", "helm"}, optional
+            The harness whose logs these are, see :func:`curplus.sources.open_logs`. An answer in a log is known by its
+            run: told again, it is not kept twice.
         history : bool, default False
             Whether this was measured before the study: it costs nothing, and empty cells of a wide table are gaps.
         design : {None, "uniform"}, default None
@@ -269,7 +313,8 @@ class Study:
             Who tells; left out, the user of the computer.
         **how
             How a file is written, where that is not found out: ``sep``, ``decimal``, ``encoding``, ``sheet``,
-            ``skip_rows`` and ``na_values``, as for :func:`curplus.open_source`.
+            ``skip_rows`` and ``na_values``, as for :func:`curplus.open_source`. Of logs: ``metric``, ``filter`` and
+            ``model``.
 
         Returns
         -------
@@ -286,14 +331,19 @@ class Study:
             raise InvalidArgumentError(
                 f"design={design!r} is no promise. Use 'uniform' if the cells were drawn uniformly, or leave it out."
             )
-        pending = None if history else self._storage.pending
-        records, source = read_table(table, *self._axes, pending, **how)
-        return self._keep(records, Origin(source, user_of(who), bool(history), design or ""), check=not force)
+        if format is not None:
+            records, source = log_records(log_blocks(table, format=format, **how), *self._axes), f"logs of {format}"
+            check_same_terms(records, self._storage.log_notes(), self._columns)
+        else:
+            pending = None if history else self._storage.pending
+            records, source = read_table(table, *self._axes, pending, **how)
+        origin = Origin(source, user_of(who), bool(history), design or "")
+        return self._keep(records, origin, check=not force, once=format is not None)
 
-    def _keep(self, records: Records, origin: Origin, *, check: bool = False, only_pending: bool = False) -> Receipt:
+    def _keep(self, records: Records, origin: Origin, *, check: bool = False, **how: bool) -> Receipt:
         axes, price = self._axes, self._entry_price
         refuse = (lambda fresh, recent: check_outliers(fresh, recent, *axes)) if check else None
-        return self._storage.add_records(records, origin, price, check=refuse, only_pending=only_pending)
+        return self._storage.add_records(records, origin, price, check=refuse, **how)
 
     def cancel(self, worklist: Worklist | int, cells: Any = None) -> int:
         """Take a list back, or some of its cells; the number of cells that were pending.

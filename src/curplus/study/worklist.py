@@ -7,11 +7,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 from .._extras import import_extra
 from .._tables import write_frame
 from .._typing import IndexVector
+from .logs import write_harness_lists
 from .names import Axis, escaped
 from .schema import WIDTH
 from .storage import Line, ListInfo
@@ -73,6 +75,21 @@ class Worklist:
         """Write the table as a Parquet file; names are as they are."""
         names = {side: self.cells[side] for side in ("row", "column")}
         write_frame(self.table().assign(**names).astype({"value": "float64", "note": "object"}), path, ".parquet")
+
+    def to_harness(self, folder: str | PathLike[str], format: str) -> list[Path]:
+        """Write the questions of each model as a harness takes them, in a new folder; the paths of the files.
+
+        Columns are called by task and question, as :meth:`curplus.Study.from_logs` calls them.
+
+        Parameters
+        ----------
+        folder : str or Path
+            Where the files are written; if it exists, it is empty.
+        format : {"lm-eval", "inspect"}
+            With "lm-eval" a file for each model, for ``lm_eval --samples``; its tasks are those in the file. With
+            "inspect" a file for each model and task, for ``inspect eval --run-config``. HELM takes no such list.
+        """
+        return write_harness_lists(self.cells, Path(folder), format)
 
     def to_excel(self, path: str | PathLike[str]) -> None:
         """Write the table as an Excel workbook."""

@@ -1,0 +1,1 @@
+"""Logs of evaluations: what the harnesses of language models write for each question, and the lists that they take."""
