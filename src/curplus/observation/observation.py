@@ -181,7 +181,7 @@ class Observation(Readings):
         Parameters
         ----------
         table : array, masked array, DataFrame, sparse matrix or source of shape (n, m)
-            NaN, a masked value and a null are holes. Names of rows and columns are kept. The values of a long table,
+            NaN, a masked value and a null are holes; ``>10`` and ``<0.5`` are ``bounds``. Names are kept. The values of a long table,
             ``open_source(path, long=True)``, become scattered entries, each line one record.
         missing : float or "unstored", default nan
             A number that stands for a hole too, such as -999. For a sparse matrix it must be said that what is not
@@ -206,7 +206,7 @@ class Observation(Readings):
         4
         """
         names = {"row_names": row_names, "column_names": column_names}
-        return cls(**parts_of_table(table, missing, names), gaps=True, **options)
+        return cls(**parts_of_table(table, missing, names) | {"gaps": True} | options)
 
     # -- its entries ----------------------------------------------------------------------------------------------
 
