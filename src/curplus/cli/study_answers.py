@@ -14,7 +14,7 @@ from ..sources.content import ending_of
 from . import show
 from .approximate import save_approximation
 from .certify import Level
-from .options import Json, out_option
+from .options import Json, Limit, out_option
 from .results import answer_facts, certificate_facts, end_facts, read_facts
 from .study_options import Axis, Best, MeansOf, Smallest, StudyFile, opened
 from .write import FRAMES, TABLES
@@ -51,6 +51,8 @@ def predict(
     row: Names = None,
     column: Names = None,
     level: Level = 0.9,
+    min_value: Limit = None,
+    max_value: Limit = None,
     out: Annotated[Path | None, out_option("the table", FRAMES)] = None,
     json: Json = False,
 ) -> None:
@@ -60,7 +62,7 @@ def predict(
         if json and out is None:
             _check_few((len(row) if row else shape[0]) * (len(column) if column else shape[1]))
         with show.working("predicting"):
-            table = known.predict(row or None, column or None, level=level)
+            table = known.predict(row or None, column or None, level=level, min_value=min_value, max_value=max_value)
     facts = [Fact("shape", shape), Fact("n_cells", len(table), "cells"), Fact("level", level)]
     facts.append(Fact("n_measured", int(table["measured"].sum()), "measured"))
     if out is not None:

@@ -11,7 +11,7 @@ from ..exceptions import InvalidArgumentError
 from ..factorization import Fact
 from ..study import Study
 from . import show
-from .options import AT_COST, Json, Prices, Rank, out_option, with_groups
+from .options import AT_COST, Json, Prices, Rank, Scale, out_option, with_groups
 from .study_options import Axis, Best, MeansOf, Smallest, StudyFile, opened
 
 __all__ = ["create", "export", "names_in", "report"]
@@ -42,6 +42,7 @@ def create(
     noise: Noise = None,
     rank: Rank = None,
     records: Counted = "all",
+    scale: Scale = None,
     json: Json = False,
     prices: Prices = AT_COST,
 ) -> None:
@@ -57,6 +58,7 @@ def create(
         noise=_noise(noise),
         rank=rank,
         records=records,
+        scale=scale,
     ) as made:
         known = [Fact("shape", made.settings.shape), Fact("budget", made.settings.budget)]
     end = Fact("next", f"curplus study ask {study} --budget 0.1 --out list.csv")

@@ -15,19 +15,28 @@ from .bounds import truncated_mean
 from .readings import Readings
 from .symmetry import mirrored
 
-__all__ = ["error_of", "filled_array", "limited", "within_bounds"]
+__all__ = ["error_of", "filled_array", "limited", "with_measured", "within_bounds"]
 
 
 def filled_array(observation: Readings, approximation: Any, min_value: Any = None, max_value: Any = None) -> Matrix:
     """The whole matrix of :meth:`Observation.fill`, without names."""
     _check_shapes(observation, approximation)
-    measured = observation if observation.symmetry is None else mirrored(observation)
+    measured = _everywhere(observation)
     x = limited(approximation.to_array(), min_value, max_value)
     i, j, *_ = ends = measured.bounds.limits(measured.shape)
     if len(i):
         value = within_bounds(to_numpy(gather(x, i, j)), error_of(approximation), *ends[2:], min_value, max_value)
         x = put(x, (i, j), value)
     return _with_measured(measured, x)
+
+
+def with_measured(observation: Readings, x: Matrix) -> Matrix:
+    """A whole matrix with measured values in their places."""
+    return _with_measured(_everywhere(observation), x)
+
+
+def _everywhere(observation: Readings) -> Readings:
+    return observation if observation.symmetry is None else mirrored(observation)
 
 
 def error_of(approximation: Any) -> float:
@@ -37,7 +46,7 @@ def error_of(approximation: Any) -> float:
 
 
 def within_bounds(
-    value: Any, error: Any, low: Any, high: Any, min_value: float | None = None, max_value: float | None = None
+    value: Any, error: Any, low: Any, high: Any, min_value: Any = None, max_value: Any = None
 ) -> FloatArray:
     """What is to be expected at bounded places, of predictions with an error: between the bounds, and the limits."""
     least = np.maximum(low, -math.inf if min_value is None else min_value)

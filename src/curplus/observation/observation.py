@@ -181,8 +181,8 @@ class Observation(Readings):
         Parameters
         ----------
         table : array, masked array, DataFrame, sparse matrix or source of shape (n, m)
-            NaN, a masked value and a null are holes; ``>10`` and ``<0.5`` are ``bounds``. Names are kept. The values of a long table,
-            ``open_source(path, long=True)``, become scattered entries, each line one record.
+            NaN, a masked value and a null are holes; ``>10`` and ``<0.5`` are ``bounds``. Names are kept. The values of
+            a long table, ``open_source(path, long=True)``, become scattered entries, each line one record.
         missing : float or "unstored", default nan
             A number that stands for a hole too, such as -999. For a sparse matrix it must be said that what is not
             stored is a hole, and not zero: ``missing="unstored"``. What is stored becomes scattered entries.

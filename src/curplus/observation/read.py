@@ -158,10 +158,10 @@ def read(
     return seen if known is None else _without_copies(seen)
 
 
-def _bounds_met(source: Source, plan: SamplePlan) -> Bounds | None:
+def _bounds_met(source: Source, plan: SamplePlan) -> Bounds:
     """The bounds that a source has where a plan reads it."""
     if (bounds := getattr(source, "bounds", None)) is None:
-        return None
+        return Bounds()
     found, (_, m) = Bounds(*bounds), plan.shape
     on_entry = is_in(found.i * m + found.j, different(plan.i * m + plan.j))
     return found.take(on_entry | found.on_lines(plan.row_index, plan.column_index, plan.shape))

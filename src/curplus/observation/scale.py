@@ -1,4 +1,4 @@
-"""Values that span powers of ten, such as concentrations: their logarithms are fitted, and answers are in units again."""
+"""Values that span powers of ten, such as concentrations: logarithms are fitted, and answers are in units again."""
 
 from __future__ import annotations
 
@@ -13,16 +13,27 @@ from .._typing import Matrix
 from ..exceptions import InvalidArgumentError
 from .bounds import Bounds
 from .entries import Repeats
+from .fill import filled_array, with_measured
 from .observation import Observation
 from .readings import PSD, SYMMETRIC
 
-__all__ = ["LOG", "NOT_POSITIVE", "check_scale", "in_logarithms", "logarithm", "logarithm_of_bounds", "logarithm_of_limit", "span_note"]
+__all__ = [
+    "LOG",
+    "NOT_POSITIVE",
+    "check_scale",
+    "filled_in_units",
+    "in_logarithms",
+    "logarithm",
+    "logarithm_of_bounds",
+    "logarithm_of_limit",
+    "span_note",
+]
 
 LOG = "log"
 WIDE = 1e3  # from the smallest to the largest value: a normal distribution on one scale has no such values
 NOT_POSITIVE = (
-    "If it lies below what can be measured, write it as a bound, such as <0.5; if nothing was measured, leave it empty; "
-    "otherwise leave scale= out"
+    "If it lies below what can be measured, write it as a bound, such as <0.5; if nothing was measured, leave it "
+    "empty; otherwise leave scale= out"
 )
 
 
@@ -46,8 +57,8 @@ def logarithm(x: Matrix, *, rows: Any = None, columns: Any = None) -> Matrix:
         row, column = (k if names is None else names[k] for names, k in ((rows, i), (columns, j)))
         more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
         raise InvalidArgumentError(
-            f"the value {float(x[tuple(wrong[0].tolist())]):g} in row {str(row)!r}, column {str(column)!r}{more} has no "
-            f"logarithm, and {option('scale', LOG)} was given. {NOT_POSITIVE}."
+            f"the value {float(x[tuple(wrong[0].tolist())]):g} in row {str(row)!r}, column {str(column)!r}{more} has "
+            f"no logarithm, and {option('scale', LOG)} was given. {NOT_POSITIVE}."
         )
     return xp.log(x)
 
@@ -63,7 +74,9 @@ def logarithm_of_limit(limit: Any) -> Any:
 def in_logarithms(observation: Observation) -> Observation:
     """What was read, as logarithms; noise is that of the logarithms."""
     o = observation
-    rows, columns = (np.arange(n) if x is None else x for n, x in zip(o.shape, (o.row_names, o.column_names), strict=True))
+    rows, columns = (
+        np.arange(n) if x is None else x for n, x in zip(o.shape, (o.row_names, o.column_names), strict=True)
+    )
     bounds = o.bounds
     return o._replaced(
         rows=logarithm(o.rows, rows=rows[o.row_index], columns=columns),
@@ -73,6 +86,12 @@ def in_logarithms(observation: Observation) -> Observation:
         repeats=Repeats(),
         symmetry=SYMMETRIC if o.symmetry == PSD else o.symmetry,
     )
+
+
+def filled_in_units(observation: Observation, approximation: Any, min_value: Any, max_value: Any) -> Matrix:
+    """The whole matrix, by an approximation of the logarithms; what was measured is as it was measured."""
+    limits = logarithm_of_limit(min_value), logarithm_of_limit(max_value)
+    return with_measured(observation, np.exp(filled_array(in_logarithms(observation), approximation, *limits)))
 
 
 def logarithm_of_bounds(bounds: Bounds, rows: Any, columns: Any) -> Bounds:

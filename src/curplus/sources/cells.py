@@ -93,9 +93,7 @@ class CellTable:
                     )
             yield [line for line, _ in some], [cells for _, cells in some]
 
-    def numbers(
-        self, cells: list[str], lines: Sequence[int], names: Sequence[str], columns: Sequence[int]
-    ) -> Readings:
+    def numbers(self, cells: list[str], lines: Sequence[int], names: Sequence[str], columns: Sequence[int]) -> Readings:
         """What cells say, row by row; the first that says nothing is refused with its line, its row and its column."""
         try:
             return self.notation.readings(cells)
@@ -279,7 +277,9 @@ def _named(
         bounds = None if bounds is None else (bounds[0], bounds[1] + 1, *bounds[2:])
         notes = tuple(note for note in notes if note.name != "index_col")
     names = [table.column_names[k] for k in columns]
-    while len(names) > 1 and not names[-1] and np.isnan(values[:, -1]).all() and not _has_bounds(bounds, len(names) - 1):
+    while (
+        len(names) > 1 and not names[-1] and np.isnan(values[:, -1]).all() and not _has_bounds(bounds, len(names) - 1)
+    ):
         values, names = values[:, :-1], names[:-1]
         notes = (*notes, Note("", None, "every line ends with a separator; the empty last column is left out"))
     source = TableSource(values, bounds)

@@ -70,7 +70,7 @@ class FrameSource:
     ----------
     table : pandas.DataFrame, or any object with ``__arrow_c_stream__``, of shape (n, m)
         Its index becomes the names of rows; where it has none, a first column of text does. A column of text whose
-        cells are numbers, gaps and bounds, such as ``>10``, is one of numbers; bounds are gaps, and stand in ``bounds``.
+        cells are numbers, gaps and bounds, such as ``>10``, is one of numbers; ``bounds`` has the bounds, as gaps.
     """
 
     row_names: Names | None

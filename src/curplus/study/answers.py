@@ -73,8 +73,10 @@ def prediction_frame(
         )
     cells = np.repeat(rows, len(columns)), np.tile(columns, len(rows))
     low, high = map(logarithm_of_limit, limits) if scale == LOG else limits
-    how = {"level": level, "min_value": low, "max_value": high}
-    frame = predict_interval(fitted.approximation, fitted.observation, *cells, **how).to_frame()
+    found = predict_interval(
+        fitted.approximation, fitted.observation, *cells, level=level, min_value=low, max_value=high
+    )
+    frame = found.to_frame()
     if scale == LOG:
         frame[ENDS] = np.exp(frame[ENDS])
     return frame.assign(**{axis.what: axis.labels(at) for axis, at in zip(axes, cells, strict=True)})

@@ -49,7 +49,8 @@ class Places(NamedTuple):
     values: FloatArray  # (k,)
     counts: IndexVector  # (k,), readings behind each
     failed: IndexVector  # cells that were only tried in vain, ascending
-    bounds: Bounds  # of cells without a value
+    bounded: IndexVector  # cells without a value that have a bound, ascending
+    bounds: Bounds  # of these
     repeats: Repeats
 
 
@@ -81,10 +82,12 @@ def places_of(snapshot: Snapshot, settings: Settings, records: str) -> Places:
         last[place] = np.arange(len(flat))  # of equal places, the last one stays
         means, counts = values[last], np.ones_like(counts)
     bounded = snapshot.cells[is_bound]
-    found = Bounds(*np.divmod(bounded, settings.shape[1]), readings[is_bound], snapshot.sides[is_bound])
+    i, j = np.divmod(bounded, settings.shape[1])
+    found = Bounds(i, j, readings[is_bound], snapshot.sides[is_bound])
     bounds = Bounds().union(found, settings.shape).without(cells, settings.shape)
+    bounded = without(different(bounded), cells)
     failed = without(different(snapshot.cells[~known]), union(cells, bounded))
-    return Places(cells, means, counts, failed, bounds, Repeats(squares, len(flat) - len(cells)))
+    return Places(cells, means, counts, failed, bounded, bounds, Repeats(squares, len(flat) - len(cells)))
 
 
 def _raise_differing(cell: int, settings: Settings) -> None:
@@ -101,7 +104,6 @@ def observation_of(snapshot: Snapshot, settings: Settings, records: str, out: Ou
     places = places_of(snapshot, settings, records)
     lines = snapshot.lines if len(places.cells) < n * m else tuple(Line(0, i, "given", "") for i in range(n))
     out = Out() if out is None else out
-    bounded = different(places.bounds.i * m + places.bounds.j)
     asked = lines = (*lines, *out.lines)
     waiting = {line[:2] for line in out.lines}
     rows = _measured_lines(lines, 0, np.bincount(places.cells // m, minlength=n), m, waiting)
@@ -110,7 +112,7 @@ def observation_of(snapshot: Snapshot, settings: Settings, records: str, out: Ou
     entries = np.flatnonzero(~on_line | is_in(places.cells, snapshot.asked.of_role(DRAWN, STEERING)))
     failed = union(places.failed, out.cells)
     failed = failed[~on_lines(failed, (*rows, *columns), settings.shape)]
-    sample = _sample(snapshot, asked, union(places.cells, places.failed, bounded), settings.shape)
+    sample = _sample(snapshot, asked, union(places.cells, places.failed, places.bounded), settings.shape)
     on_missing = on_lines(places.cells, asked, settings.shape) & ~on_line
     sampled_rows = _filled(rows, places, places.cells // m, places.cells % m, (n, m))
     sampled_columns = _filled(columns, places, places.cells % m, places.cells // m, (m, n)).T

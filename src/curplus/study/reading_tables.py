@@ -20,7 +20,7 @@ from ..sources.cells import CellTable, open_cells
 from ..sources.content import damage_told, ending_of, kind_by_content
 from ..sources.file import ARROWS, TEXTS
 from ..sources.frames import as_frame, has_index, is_frame
-from ..sources.notation import Notation, Readings
+from ..sources.notation import Notation
 from ..sources.parquet import read_arrow
 from .names import Axis
 from .schema import WIDTH
@@ -146,7 +146,7 @@ def _wide(
     names = table.header[1:]
     i, j = _positions(table.columns[0], rows, faults, once=True), _positions(names, columns, faults, once=True, line=1)
     listed = [_readings(column, table.notation, faults) for column in table.columns[1:]]
-    none = Readings(np.empty(len(i)), np.zeros(len(i), dtype=np.int64))
+    none = np.empty(len(i)), np.zeros(len(i), dtype=np.int64)
     values, sides = (np.stack(part, axis=1)[:, : len(j)] for part in zip(*(listed or [none]), strict=True))
     keep, cells = ~np.isnan(values), np.add.outer(i * WIDTH, j)
     if pending is not None and not keep.all():

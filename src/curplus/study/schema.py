@@ -66,8 +66,8 @@ SCHEMA = (
     ) STRICT""",
     """CREATE TABLE records (
         id INTEGER PRIMARY KEY, tell INTEGER NOT NULL REFERENCES tells, cell INTEGER NOT NULL, value REAL,
-        side INTEGER NOT NULL CHECK (side IN (-1, 0, 1)), list INTEGER REFERENCES lists, asked INTEGER NOT NULL, corrects INTEGER REFERENCES records, note TEXT,
-        measured_at TEXT
+        side INTEGER NOT NULL CHECK (side IN (-1, 0, 1)), list INTEGER REFERENCES lists, asked INTEGER NOT NULL,
+        corrects INTEGER REFERENCES records, note TEXT, measured_at TEXT
     ) STRICT""",
     """CREATE TABLE promises (
         id INTEGER PRIMARY KEY, tell INTEGER NOT NULL REFERENCES tells, record INTEGER NOT NULL REFERENCES records

@@ -185,7 +185,9 @@ def fresh(db: sqlite3.Connection, records: Records, *, only_pending: bool) -> tu
 
 def _fill_incoming(db: sqlite3.Connection, records: Records) -> None:
     """Put the cells of a table beside those that were asked for and measured."""
-    db.execute("CREATE TEMP TABLE IF NOT EXISTS incoming (place INTEGER PRIMARY KEY, cell, value REAL, side, list, corrects)")
+    db.execute(
+        "CREATE TEMP TABLE IF NOT EXISTS incoming (place INTEGER PRIMARY KEY, cell, value REAL, side, list, corrects)"
+    )
     db.execute("CREATE INDEX IF NOT EXISTS temp.incoming_cells ON incoming (cell)")
     db.execute("DELETE FROM incoming")
     lists, corrects = (itertools.repeat(None) if x is None else x for x in (records.lists, records.corrects))

@@ -27,7 +27,9 @@ class Trials:
     whole: tuple[Prediction, ...]  # each model, fitted to everything
     left_out: LeftOut
     parts: tuple[tuple[Prediction, ...], ...]  # each model, fitted without each fold
-    given: tuple[FloatArray, ...] | None = None  # weights of the models, of all and without each fold, if not found here
+    given: tuple[FloatArray, ...] | None = (
+        None  # weights of the models, of all and without each fold, if not found here
+    )
     deviation: float = 0.0  # standard deviation of values from the blend, by which bounded cells were fitted
 
     @cached_property

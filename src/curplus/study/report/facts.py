@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["facts_of"]
 
 LEVEL = 0.95
+LOGARITHMS = " All of these are natural logarithms."
 
 Facts = dict[str, Any]
 
@@ -51,8 +52,8 @@ def facts_of(study: Study, *, axis: int = 1, n_best: int = 5, largest: bool = Tr
         "money": _money(study, status, rounds),
         "answer": part(answer_part),
         "picks": part(lambda fitted: picks_part(study, fitted, snapshot.lines)),
-        "means": part(lambda fitted: means_part(study, fitted, _n_measured(snapshot, axis), axis, n_best, largest)),
-        "held_out": part(held_out_part),
+        "means": part(lambda _: means_part(study, _n_measured(snapshot, axis), axis, n_best, largest)),
+        "held_out": part(lambda fitted: held_out_part(fitted, "" if study.settings.scale is None else LOGARITHMS)),
         "next": _or_why(lambda: next_part(study, snapshot, rounds)),
     }
 
@@ -116,6 +117,7 @@ def _measured(snapshot: Snapshot, rows: IndexVector = NO_INDEX, columns: IndexVe
         "single cells": found.cells[~on_line],
         "failed": found.failed[~is_in(found.failed, out)],
         "pending": out,
+        **({"bounds, such as >10": found.bounded} if len(found.bounded) else {}),
     }
     size, n_repeats = math.prod(settings.shape), found.repeats.freedom
     repeats = f"; {counted(n_repeats, 'reading')} of cells that were known already" if n_repeats else ""
