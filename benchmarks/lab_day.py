@@ -123,7 +123,7 @@ def day(logs, seed, folder):
 
 def rms(errors):
     """Root mean square."""
-    return float(np.sqrt(np.mean(errors**2)))
+    return float(np.sqrt(np.nanmean(errors**2)))  # a column of which nothing is known stays empty
 
 
 def main():

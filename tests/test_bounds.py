@@ -226,6 +226,11 @@ def test_no_error_rests_on_a_bounded_cell(kind):
     assert not at & set(zip(seen.bounds.i.tolist(), seen.bounds.j.tolist(), strict=True))
     certificate = curplus.certify(curplus.approximate(seen), seen)
     assert f"({len(found.counted)} errors)" in str(certificate)
+    assert certificate.interval is None
+    assert "bounds only" in certificate.reason
+    means = curplus.estimate_means(curplus.approximate(seen), seen)
+    assert "bounds only" in means.reason
+    assert means.total_interval is None
 
 
 def test_the_bound_is_one_end_of_an_interval_and_nothing_gives_the_other():

@@ -62,6 +62,13 @@ class Bounds:
         return f"<Bounds of {len(self)} values, {below} from below and {len(self) - below} from above>"
 
     @property
+    def reason(self) -> str:
+        """Why exact values are no sample of all values; empty if there are no bounds."""
+        if not len(self):
+            return ""
+        return f"{len(self):,} values are known as bounds only, and nothing represents the values beyond bounds"
+
+    @property
     def T(self) -> Bounds:
         """The same of the transposed matrix."""
         return replace(self, i=self.j, j=self.i)
