@@ -10,6 +10,7 @@ import typer
 from .._tables import write_frame
 from ..exceptions import InvalidArgumentError
 from ..factorization import Fact
+from ..observation.scale import span_note
 from ..sources.content import ending_of
 from . import show
 from .approximate import save_approximation
@@ -38,8 +39,11 @@ def fit(
     """Approximate the matrix from all that is known, and judge the error, which 'study status' remembers."""
     with opened(study) as known, show.working("fitting"):
         approx, certificate, observation = known.fit(), known.certify(), known.observation()
+        scale = known.settings.scale
     first, *rest = answer_facts(approx)
     facts = [first, *read_facts(observation), *rest, *certificate_facts(certificate)]
+    if scale is None:
+        facts.append(Fact("hint", span_note(observation.rows, observation.columns, observation.values) or None))
     if out is not None:
         save_approximation(approx, out)
     facts += end_facts(out, f"curplus study predict {study} --out predicted.csv writes all cells")
@@ -89,13 +93,15 @@ def means(
     best: Best = 1,
     smallest: Smallest = False,
     level: Level = 0.95,
+    min_value: Limit = None,
+    max_value: Limit = None,
     out: Annotated[Path | None, out_option("the table of all means", FRAMES)] = None,
     json: Json = False,
 ) -> None:
     """Estimate the mean of every row or column with its interval, and say which may be the best."""
     side = 1 if axis is Axis.rows else 0
     with opened(study) as known, show.working("estimating means"):
-        found = known.means(side, level=level)
+        found = known.means(side, level=level, min_value=min_value, max_value=max_value)
         shape = known.settings.shape
     may_be = found.best(best, largest=not smallest)
     table = found.to_frame().rename(columns={"estimate": "mean"})

@@ -23,7 +23,7 @@ from .._typing import FloatArray, IndexVector, Shape
 from .._validation import check_index
 from ..exceptions import InconsistentObservationError, InvalidArgumentError
 
-__all__ = ["AT_LEAST", "AT_MOST", "Bounds", "Limits", "check_bounds", "truncated_mean"]
+__all__ = ["AT_LEAST", "AT_MOST", "Bounds", "Limits", "bound_text", "check_bounds", "truncated_mean"]
 
 AT_LEAST, AT_MOST = 1, -1  # sides
 PARTS = ("bounds_i", "bounds_j", "bounds_value", "bounds_side")
@@ -113,6 +113,11 @@ class Bounds:
     def _parts(self) -> tuple[Any, ...]:
         return self.i, self.j, self.value, self.side
 
+    @property
+    def texts(self) -> list[str]:
+        """The bounds as people write them, such as ``>10000``; a table that has them is read with the same bounds."""
+        return [bound_text(value, side) for value, side in zip(self.value.tolist(), self.side.tolist(), strict=True)]
+
     def parts(self) -> dict[str, Any]:
         """The numbers as arrays, for a file."""
         return dict(zip(PARTS, self._parts, strict=True)) if len(self) else {}
@@ -122,6 +127,11 @@ class Bounds:
         """The bounds that :meth:`parts` made arrays of, taken out of these."""
         found = {name.removeprefix("bounds_"): arrays.pop(name) for name in PARTS if name in arrays}
         return cls(**found)
+
+
+def bound_text(value: float, side: int) -> str:
+    """A bound as people write it."""
+    return f"{'>' if side == AT_LEAST else '<'}{str(value).removesuffix('.0')}"
 
 
 def _check_order(limits: Limits) -> None:

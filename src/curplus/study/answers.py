@@ -10,6 +10,7 @@ import numpy as np
 from .._typing import IndexVector
 from ..evaluation import predict_interval
 from ..exceptions import InvalidArgumentError
+from ..observation.bounds import bound_text
 from ..observation.scale import LOG, logarithm_of_limit
 from .fitting import Fitted
 from .names import Axis
@@ -17,7 +18,7 @@ from .schema import WIDTH
 from .storage import ListInfo, moment_of
 from .worklist import pandas_for_studies
 
-__all__ = ["bound_texts", "lists_frame", "prediction_frame", "records_frame"]
+__all__ = ["lists_frame", "prediction_frame", "records_frame"]
 
 MOST_PREDICTED = 50_000_000  # lines of a table
 ENDS = ["value", "low", "high"]
@@ -40,20 +41,10 @@ def records_frame(records: list[tuple[Any, ...]], rows: Axis, columns: Axis) -> 
     frame.insert(1, "column", columns.labels(cells % WIDTH))
     frame.insert(1, "row", rows.labels(cells // WIDTH))
     if (is_bound := frame["side"] != 0).any():
-        texts = bound_texts(frame["value"][is_bound], frame["side"][is_bound])
-        frame["value"] = frame["value"].astype(object).where(~is_bound, other=None)
-        frame.loc[is_bound, "value"] = texts
+        texts = map(bound_text, frame["value"][is_bound], frame["side"][is_bound])
+        frame["value"] = frame["value"].astype(object)
+        frame.loc[is_bound, "value"] = list(texts)
     return frame.drop(columns=["cell", "side"])
-
-
-def _shortest(value: float) -> str:
-    """A number in full, without .0 at its end."""
-    return repr(float(value)).removesuffix(".0")
-
-
-def bound_texts(values: Iterable[float], sides: Iterable[int]) -> list[str]:
-    """Bounds as people write them, such that tables have them again."""
-    return [f"{'>' if side > 0 else '<'}{_shortest(value)}" for value, side in zip(values, sides, strict=True)]
 
 
 def prediction_frame(

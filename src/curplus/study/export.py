@@ -16,7 +16,7 @@ from typing import Any, TextIO
 
 from .._replacing import full_disk_in_words
 from ..exceptions import InvalidArgumentError
-from .answers import bound_texts
+from ..observation.bounds import bound_text
 from .names import Axis, axes_of, escaped
 from .schema import VERSION, WIDTH
 from .sqlite import SQLiteStorage
@@ -70,4 +70,4 @@ def _write_rows(
 def _with_bounds(rows: Iterator[tuple[Any, ...]], value: int, side: int) -> Iterator[tuple[Any, ...]]:
     """Rows in which a bound is written as people do."""
     for row in rows:
-        yield (*row[:value], *bound_texts([row[value]], [row[side]]), *row[value + 1 :]) if row[side] else row
+        yield (*row[:value], bound_text(row[value], row[side]), *row[value + 1 :]) if row[side] else row

@@ -407,7 +407,9 @@ class Study:
         """How good the approximation is (:func:`curplus.certify`); :meth:`status` remembers it."""
         return self._fits.judge(self._fits.now(), level)
 
-    def means(self, axis: int = 1, *, level: float = 0.95) -> MeanEstimates:
+    def means(
+        self, axis: int = 1, *, level: float = 0.95, min_value: float | None = None, max_value: float | None = None
+    ) -> MeanEstimates:
         """The mean of every row (axis 1) or column (axis 0), as :func:`curplus.estimate_means` gives it."""
         if self.settings.scale is not None:
             raise InvalidArgumentError(
@@ -416,7 +418,8 @@ class Study:
                 "study.observation()); for means of values, take those of predict()."
             )
         fitted = self._fits.now()
-        return estimate_means(fitted.approximation, fitted.observation, axis=axis, level=level)
+        how: dict[str, Any] = {"axis": axis, "level": level, "min_value": min_value, "max_value": max_value}
+        return estimate_means(fitted.approximation, fitted.observation, **how)
 
     def predict(
         self,

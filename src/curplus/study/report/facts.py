@@ -14,6 +14,7 @@ from ..._layout import __version__
 from ..._sets import NO_INDEX, is_in, without
 from ..._typing import IndexVector
 from ...exceptions import CURPlusError
+from ...observation.scale import span_note
 from ..ledger import places_of
 from ..progress import Status, is_judged, round_of, stopping_sentence
 from ..storage import Round, Snapshot
@@ -127,8 +128,13 @@ def _measured(snapshot: Snapshot, rows: IndexVector = NO_INDEX, columns: IndexVe
         "n_known": len(found.cells),
         "share_known": len(found.cells) / size,
         "words": f"{counted(len(rows), 'row')} and {counted(len(columns), 'column')} were asked for and measured as a "
-        f"whole, or at least half of each{repeats}.",
+        f"whole, or at least half of each{repeats}.{_hint(snapshot, settings.scale)}",
     }
+
+
+def _hint(snapshot: Snapshot, scale: str | None) -> str:
+    note = "" if scale is not None else span_note(snapshot.values)
+    return f" {sentence(note)}" if note else ""
 
 
 def _n_measured(snapshot: Snapshot, axis: int) -> IndexVector:
