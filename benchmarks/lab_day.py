@@ -94,7 +94,7 @@ def day(logs, seed, folder):
     judged = {"below c": blank & (truth < limit), "all blanks": blank}
     columns = [f"drug {k}" for k in range(logs.shape[1])]
     ways = {
-        "bounds": (kept & ~bounded, bounded, f">{limit:.6g}"),
+        "fitted as bounds": (kept & ~bounded, bounded, f">{limit:.6g}"),
         "left empty": (kept & ~bounded, bounded, UNKNOWN),
         "c written": (kept & ~bounded, bounded, f"{limit:.6g}"),
         "hidden values known": (kept, np.zeros_like(kept), UNKNOWN),
@@ -108,7 +108,7 @@ def day(logs, seed, folder):
         assert not (filled <= 0).any(), "a filled value is not positive"
         assert np.allclose(filled[measured], truth[measured], rtol=1e-5), "a measured value was changed"
         errors[name] = [rms((np.log(filled) - logs)[at]) for at in judged.values()]
-        if name == "bounds":
+        if name == "fitted as bounds":
             assert (filled[bounds] >= float(text[1:]) * (1 - 1e-12)).all()
             save_workbook(folder / "lab.xlsx", cells, columns)
             again, _ = completed(folder / "lab.xlsx", folder / "again.npy")
@@ -130,6 +130,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--rows", type=int, default=None, help="how many cell lines, drawn at random; all if left out")
+    parser.add_argument("--out", type=Path, default=None, help="a table of the errors, as CSV")
     asked = parser.parse_args()
     with np.load(Path(os.environ["CURPLUS_DATA"]) / "gdsc_log2ic50.npz", allow_pickle=False) as stored:
         logs = stored["X"].astype(float) * np.log(2)
@@ -139,6 +140,10 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             found.append(day(logs[some], seed, Path(folder)))
     print(f"{'':34}{'below c':>10}{'all blanks':>12}")
+    if asked.out is not None:
+        rows = [[name, *(f"{x:.3f}" for x in np.mean([f[name] for f in found], 0))] for name in found[0]]
+        with asked.out.open("w", newline="", encoding="utf-8") as stream:
+            csv.writer(stream, lineterminator="\n").writerows([["bounds are", "below c", "all blanks"], *rows])
     for name in found[0]:
         print(
             f"{name:34}"
