@@ -113,8 +113,8 @@ CRAFTED = {
         'UPDATE changes SET settings = replace(settings, \'"costs": null\', \'"costs": {"row": "x"}\')'
     ],
     "names that are missing": ["UPDATE changes SET settings = replace(settings, '[\"numbers\"', '[\"str\"')"],
-    "a cell outside": [f"INSERT INTO records (tell, cell, value, asked) VALUES (1, {5 * WIDTH}, 1.0, 0)"],
-    "a column outside": ["INSERT INTO records (tell, cell, value, asked) VALUES (1, 4, 1.0, 0)"],
+    "a cell outside": [f"INSERT INTO records (tell, cell, value, side, asked) VALUES (1, {5 * WIDTH}, 1.0, 0, 0)"],
+    "a column outside": ["INSERT INTO records (tell, cell, value, side, asked) VALUES (1, 4, 1.0, 0, 0)"],
     "a row outside": ["INSERT INTO lines (list, axis, position, design, reason) VALUES (1, 0, 5, 'x', 'x')"],
     "half a character": ["UPDATE tells SET source = CAST(x'ff' AS TEXT)"],
 }
@@ -130,7 +130,7 @@ def test_crafted_files_are_refused(path, statements, with_digest):
 
 
 CHANGED = {
-    "a value": "INSERT INTO records (tell, cell, value, asked) VALUES (1, 1, 1.0, 0)",
+    "a value": "INSERT INTO records (tell, cell, value, side, asked) VALUES (1, 1, 1.0, 0, 0)",
     "a row of a list": "INSERT INTO lines (list, axis, position, design, reason) VALUES (1, 0, 1, 'x', 'x')",
     "what a cell is for": "UPDATE asked SET role = 0",
     "what is pending": "UPDATE asked SET state = 2",

@@ -145,18 +145,16 @@ def test_what_the_caller_says_of_a_comma_holds(tmp_path):
 LAB = "compound;k1;k2\nunit;nM;nM\nx;1,5;>10000\ny;ND;2,25\nz;4;<1\n"
 
 
-def test_a_bound_is_refused_and_the_advice_is_not_to_leave_it_empty(tmp_path):
+def test_a_bound_is_read_as_one_beside_units_and_words_for_gaps(tmp_path):
     (tmp_path / "lab.csv").write_text(LAB)
     with pytest.raises(SourceError, match=r"'nM' in line 2 .*skip_rows=\[2\] leaves it out"):
         curplus.open_source(tmp_path / "lab.csv")
-    for call in (
-        lambda: curplus.open_source(tmp_path / "lab.csv", skip_rows=[2]),
-        lambda: curplus.open_source(tmp_path / "lab.csv", skip_rows=[2], na_values="ND"),
-    ):
-        with pytest.raises(SourceError, match=r"'>10000' in line 3") as caught:
-            call()
-        assert "empty" not in str(caught.value)
-        assert "na_values=['>10000']" in str(caught.value)
+    with pytest.raises(SourceError, match=r"'ND' in line 4 .*na_values=\['ND'\] makes it a gap"):
+        curplus.open_source(tmp_path / "lab.csv", skip_rows=[2])
+    source = curplus.open_source(tmp_path / "lab.csv", skip_rows=[2], na_values="ND")
+    seen = curplus.Observation.from_table(source)
+    assert (seen.n_values_read, seen.n_gaps) == (3, 3)
+    assert list(zip(*(x.tolist() for x in source.bounds), strict=True)) == [(0, 1, 10000.0, 1), (2, 1, 1.0, -1)]
 
 
 @pytest.mark.parametrize("kind", ["csv", "xlsx"])
@@ -170,12 +168,10 @@ def test_units_words_for_gaps_and_decimal_commas_are_said_on_the_command_line(tm
             book.active.append([float(x) if x.replace(".", "").isdigit() else x for x in row])
         book.save(tmp_path / "lab.xlsx")
     options = ("--skip-rows", "2-2", "--na-values")
-    done = run("info", tmp_path / f"lab.{kind}", *options, "ND")
-    assert done.returncode == 1
-    assert "--na-values '>10000' says so" in done.stderr
-    found = printed("info", tmp_path / f"lab.{kind}", *options, "ND,>10000,<1")
-    assert found["shape"] == [3, 2]
-    assert found["n_gaps"] == 3
+    for words in ("ND", "ND,>10000,<1"):
+        found = printed("info", tmp_path / f"lab.{kind}", *options, words)
+        assert found["shape"] == [3, 2]
+        assert found["n_gaps"] == 3
 
 
 def test_lines_above_the_table_are_left_out(tmp_path):
@@ -220,12 +216,10 @@ def study(tmp_path):
 
 def test_a_study_is_told_a_table_with_decimal_commas_units_and_words(study, tmp_path):
     (tmp_path / "lab.csv").write_text(LAB)
-    with pytest.raises(InvalidArgumentError, match=r"line 3: the value is '>10000'.*It is a bound") as caught:
-        study.tell(tmp_path / "lab.csv", skip_rows=[2], na_values="ND")
-    assert "empty" not in str(caught.value)
-    receipt = study.tell(tmp_path / "lab.csv", skip_rows=[2], na_values=["ND", ">10000", "<1"])
-    assert receipt.n_values == 3
-    assert study.records()["value"].tolist() == [1.5, 2.25, 4.0]
+    receipt = study.tell(tmp_path / "lab.csv", skip_rows=[2], na_values="ND")
+    assert (receipt.n_values, receipt.n_bounds) == (5, 2)
+    assert study.records()["value"].tolist() == [1.5, ">10000", 2.25, 4.0, "<1"]
+    assert study.observation().n_values_read == 3
 
 
 def test_the_command_line_tells_it_too(study, tmp_path):

@@ -22,6 +22,7 @@ from .._validation import check_count
 from ..acquisition import Costs
 from ..exceptions import InvalidArgumentError
 from ..observation import SampleCounts, default_counts
+from ..observation.scale import check_scale
 from ..sources.content import ending_of
 from ..sources.file import READERS
 from ..sources.logs.open_logs import FORMATS
@@ -37,6 +38,7 @@ __all__ = [
     "Columns",
     "Entries",
     "Json",
+    "Limit",
     "Logs",
     "MatrixFile",
     "Prices",
@@ -44,6 +46,7 @@ __all__ = [
     "Reading",
     "Rows",
     "Sampling",
+    "Scale",
     "Seed",
     "Writing",
     "check_ending",
@@ -271,6 +274,11 @@ SPELLED = {",": "comma", "\t": "tab", ";": "semicolon", "|": "bar", " ": "blank"
 
 
 Rank = Annotated[int | None, typer.Option(help="Target rank; if left out, the data decide.")]
+Scale = Annotated[
+    str | None,
+    typer.Option(callback=check_scale, help="log: fit logarithms of positive values; answers are in units again."),
+]
+Limit = Annotated[float | None, typer.Option(help="Predicted values are not beyond this; measured ones stay.")]
 Columns = Annotated[int | None, typer.Option(help="How many columns to read; 5 x rank or all if left out.")]
 Rows = Annotated[int | None, typer.Option(help="How many rows to read; 5 x rank or all if left out.")]
 Entries = Annotated[int | None, typer.Option(help="How many entries to read; 20 x rank^2 or all if left out.")]

@@ -48,6 +48,8 @@ def read_facts(observation: Observation, source: Source | None = None) -> list[F
         "gaps": o.n_gaps,
         "share": share(o),
     }
+    if len(o.bounds):
+        read["bounds"] = len(o.bounds)
     return [Fact("read", read), Fact("bytes_read", size, unit="bytes")]
 
 

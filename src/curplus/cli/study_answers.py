@@ -10,11 +10,12 @@ import typer
 from .._tables import write_frame
 from ..exceptions import InvalidArgumentError
 from ..factorization import Fact
+from ..observation.scale import span_note
 from ..sources.content import ending_of
 from . import show
 from .approximate import save_approximation
 from .certify import Level
-from .options import Json, out_option
+from .options import Json, Limit, out_option
 from .results import answer_facts, certificate_facts, end_facts, read_facts
 from .study_options import Axis, Best, MeansOf, Smallest, StudyFile, opened
 from .write import FRAMES, TABLES
@@ -38,8 +39,11 @@ def fit(
     """Approximate the matrix from all that is known, and judge the error, which 'study status' remembers."""
     with opened(study) as known, show.working("fitting"):
         approx, certificate, observation = known.fit(), known.certify(), known.observation()
+        scale = known.settings.scale
     first, *rest = answer_facts(approx)
     facts = [first, *read_facts(observation), *rest, *certificate_facts(certificate)]
+    if scale is None:
+        facts.append(Fact("hint", span_note(observation.rows, observation.columns, observation.values) or None))
     if out is not None:
         save_approximation(approx, out)
     facts += end_facts(out, f"curplus study predict {study} --out predicted.csv writes all cells")
@@ -51,6 +55,8 @@ def predict(
     row: Names = None,
     column: Names = None,
     level: Level = 0.9,
+    min_value: Limit = None,
+    max_value: Limit = None,
     out: Annotated[Path | None, out_option("the table", FRAMES)] = None,
     json: Json = False,
 ) -> None:
@@ -60,7 +66,7 @@ def predict(
         if json and out is None:
             _check_few((len(row) if row else shape[0]) * (len(column) if column else shape[1]))
         with show.working("predicting"):
-            table = known.predict(row or None, column or None, level=level)
+            table = known.predict(row or None, column or None, level=level, min_value=min_value, max_value=max_value)
     facts = [Fact("shape", shape), Fact("n_cells", len(table), "cells"), Fact("level", level)]
     facts.append(Fact("n_measured", int(table["measured"].sum()), "measured"))
     if out is not None:
@@ -87,13 +93,15 @@ def means(
     best: Best = 1,
     smallest: Smallest = False,
     level: Level = 0.95,
+    min_value: Limit = None,
+    max_value: Limit = None,
     out: Annotated[Path | None, out_option("the table of all means", FRAMES)] = None,
     json: Json = False,
 ) -> None:
     """Estimate the mean of every row or column with its interval, and say which may be the best."""
     side = 1 if axis is Axis.rows else 0
     with opened(study) as known, show.working("estimating means"):
-        found = known.means(side, level=level)
+        found = known.means(side, level=level, min_value=min_value, max_value=max_value)
         shape = known.settings.shape
     may_be = found.best(best, largest=not smallest)
     table = found.to_frame().rename(columns={"estimate": "mean"})

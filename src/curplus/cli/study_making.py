@@ -13,7 +13,7 @@ from ..exceptions import InvalidArgumentError
 from ..factorization import Fact
 from ..study import Study
 from . import show
-from .options import AT_COST, NO_LOGS, Json, Logs, Prices, Rank, out_option, with_groups
+from .options import AT_COST, NO_LOGS, Json, Logs, Prices, Rank, Scale, out_option, with_groups
 from .study_options import Axis, Best, MeansOf, Smallest, StudyFile, opened
 
 __all__ = ["create", "export", "names_in", "report"]
@@ -49,13 +49,14 @@ def create(
     noise: Noise = None,
     rank: Rank = None,
     records: Counted = "all",
+    scale: Scale = None,
     json: Json = False,
     prices: Prices = AT_COST,
     logs: Logs = NO_LOGS,
 ) -> None:
     """Make a new study: a file that does not exist yet, on a local disk."""
     settings: dict[str, Any] = {"budget": budget, "costs": prices.as_costs(), "noise": _noise(noise)}
-    settings |= {"rank": rank, "records": records}
+    settings |= {"rank": rank, "records": records, "scale": scale}
     make: Callable[..., Study]
     if from_logs:
         make = partial(Study.from_logs, logs=from_logs, new_rows=row or (), **_log_options(logs, rows, columns))

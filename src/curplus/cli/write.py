@@ -96,4 +96,11 @@ def long_frame(observation: Observation) -> Any:
     i, j, values = (np.concatenate([part[k] for part in parts]) for k in range(3))
     rows = i if o.row_names is None else o.row_names[i]
     columns = j if o.column_names is None else o.column_names[j]
-    return pandas.DataFrame({"row": rows, "column": columns, "value": values})
+    frame = pandas.DataFrame({"row": rows, "column": columns, "value": values})
+    if len(o.bounds):
+        flat, bounds = i * m + j, o.bounds
+        texts = dict(zip((bounds.i * m + bounds.j).tolist(), bounds.texts, strict=True))
+        at = np.flatnonzero(np.isnan(values) & np.isin(flat, list(texts)))
+        frame["value"] = frame["value"].astype(object)
+        frame.loc[at, "value"] = [texts[place] for place in flat[at].tolist()]
+    return frame

@@ -11,7 +11,8 @@ import scipy.sparse
 from .._extras import is_kind
 from .._typing import FloatArray
 from ..exceptions import InvalidArgumentError
-from ..sources.frames import refuse_words
+from ..observation import Bounds
+from ..sources.frames import as_frame, refuse_words, without_bounds
 
 __all__ = [
     "UNSTORED",
@@ -20,10 +21,23 @@ __all__ = [
     "check_limits",
     "dense_with_gaps",
     "is_nan",
+    "split_bounds",
     "with_gaps",
 ]
 
 UNSTORED = "unstored"
+
+
+def split_bounds(table: Any) -> tuple[Any, Bounds]:
+    """A frame with gaps where cells are bounds, such as ``>10``, and these; any other table as it is."""
+    if is_kind(table, "pandas", "DataFrame"):
+        found, bounds = without_bounds(table)
+    elif is_kind(table, "polars", "DataFrame") and any(str(kind) == "String" for kind in table.schema.values()):
+        frame, bounds = without_bounds(as_frame(table))
+        found = type(table)({name: frame[name].to_numpy() for name in frame.columns}) if bounds else table
+    else:
+        return table, Bounds()
+    return (table, Bounds()) if bounds is None else (found, Bounds(*bounds))
 
 
 def check_columns_are_numbers(table: Any) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
@@ -18,7 +18,10 @@ from .._validation import check_count, check_level
 from ..evaluation.cross_fit import cross_fit
 from ..exceptions import InvalidArgumentError
 from ..methods import approximate
-from ..observation import Observation, SamplingDesign
+from ..observation import Bounds, Observation, SamplingDesign
+from ..observation.bounds import Limits, check_bounds
+from ..observation.fill import within_bounds
+from ..observation.scale import LOG, check_scale, logarithm, logarithm_of_bounds, logarithm_of_limit
 from ._base import Estimator
 from ._left_out import CellIntervals, completion_of_rows, errors_by_column
 from ._tables import (
@@ -28,6 +31,7 @@ from ._tables import (
     check_limits,
     dense_with_gaps,
     is_nan,
+    split_bounds,
     with_gaps,
 )
 from ._units import Columns, Units
@@ -35,6 +39,15 @@ from ._units import Columns, Units
 __all__ = ["CURImputer"]
 
 SURELY_CONSTANT = 20  # known values of a column, with which it is
+
+
+class Known(NamedTuple):
+    """What a table says."""
+
+    table: Any  # (n, m), on the scale that is fitted, NaN at gaps and bounds; sparse if it was
+    raw: Any  # (n, m), in units
+    bounds: Bounds  # on the scale that is fitted
+    limits: Limits  # what they leave for each cell
 
 
 @dataclass(eq=False, repr=False)
@@ -57,6 +70,9 @@ class CURImputer(Estimator):
         1.7, that is by a factor of 5 up and down.
     min_value, max_value : float or array of shape (n_features,), default -inf and inf
         Filled values are kept between these.
+    scale : {None, "log"}, default None
+        "log" for positive values that span powers of ten: their natural logarithms are fitted, ``approximation_`` and
+        ``error_`` are theirs, and filled values and intervals are in units, all positive.
     add_indicator : bool, default False
         Whether to append a column of zeros and ones for each feature that had gaps in the fit.
     keep_empty_features : bool, default False
@@ -98,6 +114,9 @@ class CURImputer(Estimator):
     ``transform`` takes every row for a new one, and completes it as :meth:`curplus.Factorization.complete_rows` does,
     with a noise for each column. ``fit_transform`` knows a little more of the rows of the fit.
 
+    In a frame, a cell may be a bound, such as ``>10000`` or ``<0.5``: the true value is at least, or at most, that. It
+    is fitted as such, is filled with what is expected beyond it, and no error rests on it.
+
     Examples
     --------
     >>> import numpy as np
@@ -115,13 +134,31 @@ class CURImputer(Estimator):
     standardize: bool | str = "auto"
     min_value: Any = -np.inf
     max_value: Any = np.inf
+    scale: str | None = None
     add_indicator: bool = False
     keep_empty_features: bool = False
     random_state: RandomState | np.random.RandomState = 0
     progress: bool = False
 
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> FloatArray:
-        return self._filled(self._fit(X), lambda rows, _: self._predicted_of_fit(rows))
+    def fit_transform(self, X: Any, y: Any = None, *, bounds: Bounds | None = None, **fit_params: Any) -> FloatArray:
+        """Learn from a table and fill its gaps.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            The table.
+        y : None
+            Ignored.
+        bounds : Bounds, optional
+            Cells that are known from one side only, if they are not written in X, which has gaps there.
+        **fit_params
+            Ignored.
+
+        Returns
+        -------
+        array of shape (n_samples, n_features_out)
+        """
+        return self._filled(self._fit(X, bounds), lambda rows, _: self._predicted_of_fit(rows))
 
     def transform(self, X: Any) -> FloatArray:
         """Fill the gaps of new rows.
@@ -136,8 +173,7 @@ class CURImputer(Estimator):
         array of shape (n_samples, n_features_out)
         """
         check_is_fitted(self)
-        table = with_gaps(self._checked(X, reset=False), self.missing_values)
-        return self._filled(table, lambda _, block: self._predicted(block))
+        return self._filled(self._known(X, reset=False), lambda _, block: self._predicted(block))
 
     def intervals(self, X: Any, *, level: float = 0.9) -> CellIntervals:
         """Intervals for what :meth:`transform` fills in, from the errors at left-out values.
@@ -158,12 +194,13 @@ class CURImputer(Estimator):
         CellIntervals
             ``low`` and ``high``, each of shape (n_samples, n_features), kept between ``min_value`` and ``max_value``;
             NaN in features that were empty in the fit. Where too few values were left out, gaps are NaN, and ``reason``
-            says so.
+            says so. A bound is one end, and the other is NaN.
         """
         check_is_fitted(self)
         check_level(level)
-        table = dense_with_gaps(with_gaps(self._checked(X, reset=False), self.missing_values))
-        ends = np.array([table, table], dtype=np.float64)
+        known = self._known(X, reset=False)
+        table, raw = dense_with_gaps(known.table), dense_with_gaps(known.raw)
+        ends = np.array([raw, raw], dtype=np.float64)
         reason = self._reason
         for rows in blocks(*table.shape):
             block = table[rows]
@@ -174,7 +211,9 @@ class CURImputer(Estimator):
                 reach, reason = self._scores.reach(n_known[i], j, level)
             reach, centre = reach * self.scale_[j], self._predicted(block)[i, j]
             for end, sign in zip(ends, (-1, 1), strict=True):
-                end[rows][i, j] = np.clip(centre + sign * reach, *self._limits[:, j])
+                end[rows][i, j] = self._in_units(np.clip(centre + sign * reach, *self._limits[:, j]))
+        for end, value in zip(ends, known.limits[2:], strict=True):
+            end[known.limits[:2]] = np.where(np.isfinite(value), self._in_units(value), np.nan)
         return CellIntervals(ends[0], ends[1], reason)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
@@ -194,13 +233,34 @@ class CURImputer(Estimator):
         added = [] if self.indicator_ is None else [self.indicator_.get_feature_names_out(names)]
         return np.concatenate([names[self._is_shown], *added])
 
-    def _fit(self, X: Any) -> Any:
-        """Learn everything; returns the table with NaN at gaps, sparse if it was."""
-        table = with_gaps(self._checked(X, reset=True), self.missing_values)
+    def _known(self, X: Any, more: Bounds | None = None, *, reset: bool) -> Known:
+        """What a table says, on the scale that is fitted."""
+        X, bounds = split_bounds(X)
+        raw = table = with_gaps(self._checked(X, reset=reset), self.missing_values)
+        bounds = bounds.union(check_bounds(more, table.shape), table.shape)
+        if check_scale(self.scale) == LOG:
+            names = getattr(self, "feature_names_in_", np.arange(table.shape[1]))
+            if scipy.sparse.issparse(table):
+                stored = scipy.sparse.coo_array(table)
+                i, j = stored.coords
+                logarithms = logarithm(stored.data, rows=i, columns=names[j])
+                table = scipy.sparse.csr_array((logarithms, (i, j)), shape=table.shape)
+            else:
+                table = logarithm(table, columns=names)
+            bounds = logarithm_of_bounds(bounds, np.arange(table.shape[0]), names)
+        return Known(table, raw, bounds, bounds.limits(table.shape))
+
+    def _in_units(self, x: Any) -> Any:
+        return np.exp(x) if self.scale == LOG else x
+
+    def _fit(self, X: Any, bounds: Bounds | None = None) -> Known:
+        """Learn everything."""
+        known = self._known(X, bounds, reset=True)
+        table, bounds = known.table, known.bounds
         self._check_options(table.shape)
         columns = Columns.of(table)
-        self._is_kept = columns.counts > 0
-        if not self._is_kept.any():
+        self._is_kept = (columns.counts > 0) | (np.bincount(bounds.j, minlength=table.shape[1]) > 0)
+        if not columns.counts.any():
             raise InvalidArgumentError("X has no known value: every cell is a gap. Is missing_values what marks a gap?")
         constant = (columns.variances == 0) & (columns.counts >= SURELY_CONSTANT)
         self._limits[:, constant] = np.clip(columns.means[constant], *self._limits[:, constant])
@@ -209,16 +269,18 @@ class CURImputer(Estimator):
             self.indicator_ = MissingIndicator(error_on_new=False).fit(dense_with_gaps(table))
         self._units = self.shift_, self.scale_ = Units.of(columns, self.standardize)
         with showing("fitting", wanted=self.progress):
-            self._approximate(self._units(table), columns.spreads()[0] / self.scale_)
-        return table
+            value = (bounds.value - self.shift_[bounds.j]) / self.scale_[bounds.j]
+            self._approximate(self._units(table), columns.spreads()[0] / self.scale_, replace(bounds, value=value))
+        return known
 
-    def _approximate(self, table: Any, spreads: FloatArray) -> None:
+    def _approximate(self, table: Any, spreads: FloatArray, bounds: Bounds) -> None:
         """Approximate a table in comparable units, and judge the fit by the values that were left out."""
         seen = Observation.from_table(
             table,
             missing=UNSTORED if scipy.sparse.issparse(table) else np.nan,
             column_names=getattr(self, "feature_names_in_", None),
             design=SamplingDesign(entries="uniform"),  # gaps are assumed to be at random
+            bounds=bounds,
         )
         self.approximation_ = approximate(seen, self.n_components, rng=self._rng())
         self.n_components_ = self.approximation_.rank
@@ -241,14 +303,21 @@ class CURImputer(Estimator):
         known = self._units(np.where(self._is_kept, rows, np.nan))
         return self._units.back(np.asarray(self._rows.complete_rows(known)))
 
-    def _filled(self, table: Any, predict: Callable[[slice, FloatArray], FloatArray]) -> FloatArray:
+    def _filled(self, known: Known, predict: Callable[[slice, FloatArray], FloatArray]) -> FloatArray:
         """The table without gaps; ``predict(rows, block)`` gives all values of some rows."""
-        table = dense_with_gaps(table)
-        filled = table.copy()
+        table, (a, b, *ends) = dense_with_gaps(known.table), known.limits
+        filled = dense_with_gaps(known.raw).copy()
         for rows in blocks(*table.shape):
             i, j = np.nonzero(np.isnan(table[rows]))
             if len(i):
-                predicted = np.clip(predict(rows, table[rows]), *self._limits)
+                predicted = predict(rows, table[rows])
+                here = np.flatnonzero((a >= rows.start) & (a < rows.stop))
+                p, q = a[here] - rows.start, b[here]
+                beyond = within_bounds(
+                    predicted[p, q], np.nan_to_num(self.error_[q]), *(x[here] for x in ends), *self._limits[:, q]
+                )
+                predicted = self._in_units(np.clip(predicted, *self._limits))
+                predicted[p, q] = self._in_units(beyond)
                 filled[rows][i, j] = np.where(self._is_kept, predicted, 0)[i, j]
         shown = filled if self._is_shown.all() else filled[:, self._is_shown]
         return shown if self.indicator_ is None else np.hstack([shown, self.indicator_.transform(table)])
@@ -263,6 +332,8 @@ class CURImputer(Estimator):
         if self.standardize not in (True, False, "auto"):
             raise InvalidArgumentError(f"standardize={self.standardize!r} is unknown. Give True, False or 'auto'.")
         self._limits = check_limits(self.min_value, self.max_value, shape[1])
+        if self.scale == LOG:
+            self._limits = logarithm_of_limit(self._limits)
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
         """The numbers of a table in floating point, with gaps as they came."""

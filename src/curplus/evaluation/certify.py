@@ -112,7 +112,9 @@ def certify(approximation: Factorization, observation: Observation, *, level: fl
         return exact
     spectral_norm = Residual(approximation, observation).spectral_norm
     residual = Residual(approximation, judged_part(observation))
-    return _certificate(residual, _estimate(residual), spectral_norm, level)
+    estimate = _estimate(residual)
+    estimate = estimate._replace(reason=observation.bounds.reason or estimate.reason)
+    return _certificate(residual, estimate, spectral_norm, level)
 
 
 def _estimate(residual: Residual) -> Estimate:

@@ -216,6 +216,7 @@ def table_as_entries(observation: Observation) -> Observation:
         noise=one_noise(o),
         forbidden=o.forbidden,
         withheld=o.withheld,
+        bounds=o.bounds,
     )
 
 

@@ -17,12 +17,13 @@ import scipy.special
 
 from .._arrays import gather, index_table, to_numpy
 from .._extras import import_extra
+from .._sets import is_in
 from .._typing import FloatArray, IndexVector, Names
 from .._validation import check_index
 from ..exceptions import InvalidArgumentError
 from ..factorization import Factorization
 from ..observation import Observation
-from ..observation.fill import limited
+from ..observation.fill import error_of, limited, within_bounds
 from .conformal import fit_scores
 from .cross_fit import FEWEST, CrossFit, check_arguments, cross_fit, one_noise
 from .row_sums import known_part
@@ -100,6 +101,7 @@ def predict_interval(
     -------
     EntryIntervals
         ``value``, ``low``, ``high``, and ``reason`` where intervals are refused. Places that were forbidden have none.
+        The value at a bounded place is the one expected beyond its bound, which is one end; the other is NaN.
         Values that were measured are their
         own interval; with noise, it is that of the value without noise.
 
@@ -151,9 +153,29 @@ def predict_interval(
     value, low, high = (
         np.where(is_measured, x, limited(x, min_value, max_value)) for x in (value, value - reach, value + reach)
     )
+    value, low, high = _kept_to_bounds(approximation, observation, (i, j), (value, low, high), min_value, max_value)
     named = ((observation.row_names, i), (observation.column_names, j))
     names = (None if of_all is None else of_all[at] for of_all, at in named)
     return EntryIntervals(i, j, value, low, high, is_measured, float(level), len(found.counted), reason, *names)
+
+
+def _kept_to_bounds(
+    approximation: Factorization,
+    observation: Observation,
+    at: tuple[IndexVector, IndexVector],
+    ends: tuple[FloatArray, FloatArray, FloatArray],
+    *limits: float | None,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """At bounded places, the value expected beyond the bound, and the bound as one end; the other one is not known."""
+    value, low, high = ends
+    m, bounds = observation.shape[1], observation.bounds.limits(observation.shape)
+    flat = bounds.i * m + bounds.j
+    t = np.flatnonzero(is_in(at[0] * m + at[1], flat))
+    if len(t):
+        least, most = (x[np.searchsorted(flat, at[0][t] * m + at[1][t])] for x in bounds[2:])
+        value[t] = within_bounds(value[t], error_of(approximation), least, most, *limits)
+        low[t], high[t] = (np.where(np.isfinite(x), x, np.nan) for x in (least, most))
+    return value, low, high
 
 
 def _reach(found: CrossFit, i: IndexVector, j: IndexVector, level: float) -> tuple[FloatArray, str]:

@@ -140,7 +140,7 @@ def _means_of_rows(approximation: Factorization, observation: Observation, level
         n_entries = np.bincount(found.sample.i[found.counted], minlength=observation.shape[0])
         reason = found.reason or _why_not(_squares(found))
         means = without_entries(known, prediction, found.sample) if found.reason else with_entries(known, found)
-    reason = "" if is_exact.all() else reason
+    reason = "" if is_exact.all() else observation.bounds.reason or reason
     means = means.without_errors(~is_exact) if reason else means
     if len(closed := np.flatnonzero(known.n_places == 0)):
         n, m = observation.shape

@@ -16,7 +16,7 @@ from .._validation import check_index, check_names
 from ..exceptions import FileFormatError
 from ..factorization import Basis, Core, Fact, Factorization, FitReport, FittedModel, Provenance
 from ..factorization.provenance import Refits
-from ..observation import Fingerprint, Observation
+from ..observation import Bounds, Fingerprint, Observation
 from ..observation.forbidden import Region
 from .choice import method_of
 
@@ -51,8 +51,8 @@ def load(path: str | PathLike[str]) -> Factorization | Observation:
 
 def _observation(saved: SavedFile) -> Observation:
     arrays = dict(saved.arrays)
-    forbidden = Region.of_parts(arrays)
-    return Observation(**arrays, **saved.fields, forbidden=forbidden)
+    forbidden, bounds = Region.of_parts(arrays), Bounds.of_parts(arrays)
+    return Observation(**arrays, **saved.fields, forbidden=forbidden, bounds=bounds)
 
 
 def _factorization(saved: SavedFile) -> Factorization:

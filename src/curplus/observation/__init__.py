@@ -1,5 +1,6 @@
 """What was read of a matrix, and where it stood."""
 
+from .bounds import Bounds
 from .cells import Cells
 from .entries import Entries, Repeats
 from .fingerprint import Fingerprint
@@ -8,6 +9,7 @@ from .plan import SampleCounts, SamplePlan, SamplingDesign, default_counts, unif
 from .read import observe, read
 
 __all__ = [
+    "Bounds",
     "Cells",
     "Entries",
     "Fingerprint",

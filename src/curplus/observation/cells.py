@@ -15,9 +15,10 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from .._arrays import double, gather, index_table, is_dask_array, rounding_unit, take, to_numpy
+from .._arrays import double, gather, index_table, is_dask_array, put, rounding_unit, take, to_numpy
 from .._sets import NO_INDEX, is_in
 from .._typing import FloatArray, IndexVector, Matrix, Shape
+from .bounds import Bounds, Limits
 from .entries import Entries
 from .observation import Observation
 from .symmetry import folded, mirrored
@@ -40,6 +41,7 @@ class Cells:
     is_uniform: bool  # whether rows and columns were drawn uniformly
     has_gaps: bool  # whether rows or columns have gaps
     hidden: IndexVector = field(default_factory=NO_INDEX.copy)  # cells of rows and columns not to be used, as i * m + j
+    bounds: Bounds = field(default_factory=Bounds)  # of cells that are known from one side only
 
     @classmethod
     def of(cls, observation: Observation) -> Cells:
@@ -65,6 +67,7 @@ class Cells:
             rounding_unit(observation.values),
             o.design.rows == o.design.columns == "uniform",
             o.has_gaps,
+            bounds=o.bounds,
         )
 
     @property
@@ -81,6 +84,7 @@ class Cells:
             columns=self.rows.T,
             entries=self.entries.T,
             hidden=np.sort(j * n + i),
+            bounds=self.bounds.T,
         )
 
     @property
@@ -136,7 +140,31 @@ class Cells:
         if columns is not None:
             kept = np.flatnonzero(~columns)
             part = replace(part, column_index=self.column_index[kept], columns=take(self.columns, kept, axis=1))
+        if len(self.bounds) and not (rows is None and columns is None):
+            was, still = (self.bounds.on_lines(x.row_index, x.column_index, x.shape) for x in (self, part))
+            part = replace(part, bounds=self.bounds.take(still | ~was))
         return replace(part, hidden=np.union1d(part.hidden, hidden)) if len(hidden) else part
+
+    def at_bounds(self) -> Limits:
+        """The bounded cells, each once."""
+        return self.bounds.limits(self.shape)
+
+    def with_guesses(self, values: FloatArray) -> Cells:
+        """The same, in which the bounded cells have values, of weight one, as if these were known."""
+        i, j, *_ = self.at_bounds()
+        row, column = index_table(self.row_index, self.shape[0])[i], index_table(self.column_index, self.shape[1])[j]
+        on_row, on_column, alone = (np.flatnonzero(x) for x in (row >= 0, column >= 0, (row < 0) & (column < 0)))
+        more = Entries(self.shape, i[alone], j[alone], values[alone], weights=np.ones(len(alone)))
+        return replace(
+            self,
+            rows=put(self.rows, (row[on_row], j[on_row]), values[on_row]) if len(on_row) else self.rows,
+            columns=put(self.columns, (i[on_column], column[on_column]), values[on_column])
+            if len(on_column)
+            else self.columns,
+            entries=self.entries.join(more) if len(alone) else self.entries,
+            record=np.append(self.record, np.full(len(alone), -1)),
+            bounds=Bounds(),
+        )
 
     @cached_property
     def scattered(self) -> Entries:

@@ -8,20 +8,51 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import array_namespace, blocks, put, put_rows, take
-from .._typing import Matrix
+from .._arrays import array_namespace, blocks, gather, put, put_rows, take, to_numpy
+from .._typing import FloatArray, Matrix
 from ..exceptions import InvalidArgumentError
+from .bounds import truncated_mean
 from .readings import Readings
 from .symmetry import mirrored
 
-__all__ = ["filled_array", "limited"]
+__all__ = ["error_of", "filled_array", "limited", "with_measured", "within_bounds"]
 
 
 def filled_array(observation: Readings, approximation: Any, min_value: Any = None, max_value: Any = None) -> Matrix:
     """The whole matrix of :meth:`Observation.fill`, without names."""
     _check_shapes(observation, approximation)
-    measured = observation if observation.symmetry is None else mirrored(observation)
-    return _with_measured(measured, limited(approximation.to_array(), min_value, max_value))
+    measured = _everywhere(observation)
+    x = limited(approximation.to_array(), min_value, max_value)
+    i, j, *_ = ends = measured.bounds.limits(measured.shape)
+    if len(i):
+        value = within_bounds(to_numpy(gather(x, i, j)), error_of(approximation), *ends[2:], min_value, max_value)
+        x = put(x, (i, j), value)
+    return _with_measured(measured, x)
+
+
+def with_measured(observation: Readings, x: Matrix) -> Matrix:
+    """A whole matrix with measured values in their places."""
+    return _with_measured(_everywhere(observation), x)
+
+
+def _everywhere(observation: Readings) -> Readings:
+    return observation if observation.symmetry is None else mirrored(observation)
+
+
+def error_of(approximation: Any) -> float:
+    """What an approximation says of its own error, as a standard deviation; 0 where it says nothing."""
+    model = getattr(getattr(approximation, "provenance", None), "model", None)
+    return 0.0 if model is None else float(model.error)
+
+
+def within_bounds(
+    value: Any, error: Any, low: Any, high: Any, min_value: Any = None, max_value: Any = None
+) -> FloatArray:
+    """What is to be expected at bounded places, of predictions with an error: between the bounds, and the limits."""
+    least = np.maximum(low, -math.inf if min_value is None else min_value)
+    most = np.minimum(high, math.inf if max_value is None else max_value)
+    apart = least > most  # then the bound holds, which was measured
+    return truncated_mean(value, error, np.where(apart, low, least), np.where(apart, high, most))
 
 
 def limited(x: Matrix, min_value: Any, max_value: Any) -> Matrix:

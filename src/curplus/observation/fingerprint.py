@@ -38,12 +38,13 @@ def fingerprint(readings: Readings) -> Fingerprint:
     column, down = _spread(o.n_columns), _spread(n, o.n_columns)
     row, along = _spread(o.n_rows), _spread(m, o.n_rows)
     more = [x for x in (o.probabilities, o.weights) if x is not None]
+    bounds = [np.sort(x) for x in (o.bounds.i, o.bounds.j, o.bounds.value, o.bounds.side)]  # alike when transposed
     return Fingerprint(
         _digest(n, o.column_index, to_numpy(gather(o.columns, down, column))),
         _digest(m, o.row_index, to_numpy(gather(o.rows, row, along))),
-        _digest(n, o.i),
-        _digest(m, o.j),
-        _digest(o.n_entries, to_numpy(o.values), *more),
+        _digest(n, o.i, bounds[0]),
+        _digest(m, o.j, bounds[1]),
+        _digest(o.n_entries, to_numpy(o.values), *more, *bounds[2:]),
     )
 
 

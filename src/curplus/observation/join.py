@@ -160,8 +160,8 @@ def _side_by_side(first: Readings, second: Readings) -> dict[str, Any]:
         for name in ("column_index", "row_index", "i", "j", "unmeasured_i", "unmeasured_j")
     }
     of_records = {name: getattr(entries, name) for name in ("probabilities", "weights", "evidence")}
-    gaps = first.gaps or second.gaps
-    return index | of_records | {"columns": columns, "rows": rows, "values": values, "gaps": gaps}
+    more = {"gaps": first.gaps or second.gaps, "bounds": first.bounds.union(second.bounds, first.shape)}
+    return index | of_records | {"columns": columns, "rows": rows, "values": values} | more
 
 
 def _joined(first: Array, second: Array, *, axis: int) -> Array | None:

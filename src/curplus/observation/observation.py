@@ -73,6 +73,10 @@ class Observation(Readings):
         ``unmeasured_i`` and ``unmeasured_j``. Without it NaN is an error.
     unmeasured_i, unmeasured_j : arrays of shape (k,)
         Positions, outside the sampled rows and columns, of entries that could not be measured.
+    bounds : Bounds, optional
+        Places whose value is known to be at least, or at most, a number, such as ``>10000``. In rows and columns they
+        are gaps. They are no entries: :func:`curplus.approximate` fits them as what they are, nothing else uses them.
+        A value at the same place takes the place of its bounds.
     noise : float, "unknown" or array of shape (n_entries,), optional
         Standard deviation of a reading, of all or of each entry; left out, readings are exact. Noisy readings of one
         place may differ by eight times the noise, or by any amount if it is ``"unknown"``. They are averaged if they
@@ -177,8 +181,8 @@ class Observation(Readings):
         Parameters
         ----------
         table : array, masked array, DataFrame, sparse matrix or source of shape (n, m)
-            NaN, a masked value and a null are holes. Names of rows and columns are kept. The values of a long table,
-            ``open_source(path, long=True)``, become scattered entries, each line one record.
+            NaN, a masked value and a null are holes; ``>10`` and ``<0.5`` are ``bounds``. Names are kept. The values of
+            a long table, ``open_source(path, long=True)``, become scattered entries, each line one record.
         missing : float or "unstored", default nan
             A number that stands for a hole too, such as -999. For a sparse matrix it must be said that what is not
             stored is a hole, and not zero: ``missing="unstored"``. What is stored becomes scattered entries.
@@ -202,7 +206,7 @@ class Observation(Readings):
         4
         """
         names = {"row_names": row_names, "column_names": column_names}
-        return cls(**parts_of_table(table, missing, names), gaps=True, **options)
+        return cls(**parts_of_table(table, missing, names) | {"gaps": True} | options)
 
     # -- its entries ----------------------------------------------------------------------------------------------
 
@@ -341,7 +345,7 @@ class Observation(Readings):
         <Observation of a 3 x 4 matrix: 1 column, 2 rows, 2 entries, float64>
         """
         check_joinable(self, more)
-        if not any(more.counts) and not len(more.unmeasured_i):
+        if not any(more.counts) and not len(more.unmeasured_i) and not len(more.bounds):
             noise, symmetry = joined_noise(self, more), stronger(self.symmetry, more.symmetry)
             return self._replaced(**self._besides(more), gaps=self.gaps or more.gaps, noise=noise, symmetry=symmetry)
         joint, found = joined(self, more)
@@ -405,15 +409,17 @@ class Observation(Readings):
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write to ``path`` (npz, no pickle) for :func:`curplus.load`; an older file stays whole until that is done."""
-        parts = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "forbidden"}
+        parts = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("forbidden", "bounds")}
         arrays = {name: part for name, part in parts.items() if part is None or hasattr(part, "dtype")}
         header = {name: part for name, part in parts.items() if name not in arrays}
-        write_file(path, "observation", arrays | self.forbidden.parts(), header)
+        write_file(path, "observation", arrays | self.forbidden.parts() | self.bounds.parts(), header)
 
     def __repr__(self) -> str:
         parts = [counted(self.n_columns, "column"), counted(self.n_rows, "row"), counted(self.n_entries, "entry")]
         if n_gaps := self.n_gaps:
             parts.append(counted(n_gaps, "gap"))
+        if n_bounds := len(self.bounds):
+            parts.append(f"{counted(n_bounds, 'bound')} among them")
         kind = str(self.dtype).rpartition(".")[2]
         what = "matrix" if self.symmetry is None else f"{self.symmetry} matrix"
         return f"<Observation of a {self.shape[0]} x {self.shape[1]} {what}: {', '.join(parts)}, {kind}>"
@@ -421,6 +427,7 @@ class Observation(Readings):
     def _repr_html_(self) -> str:
         shown = {"shape": f"{self.shape[0]:,} x {self.shape[1]:,}", "values read": f"{self.n_values_read:,}"}
         shown |= {name: f"{getattr(self, f'n_{name}'):,}" for name in ("columns", "rows", "entries", "gaps")}
+        shown |= {"bounds": f"{len(self.bounds):,}"} if len(self.bounds) else {}
         for what, names in (("rows", self.row_names), ("columns", self.column_names)):
             if names is not None:
                 shown[f"names of {what}"] = ", ".join(map(str, names[:5])) + (", ..." if len(names) > 5 else "")

@@ -22,6 +22,7 @@ __all__ = [
     "following_lines",
     "one_value_each",
     "shared_places",
+    "still_bounded",
     "still_unmeasured",
     "without_gap_records",
 ]
@@ -130,13 +131,19 @@ def without_gap_records(readings: R) -> R:
 
 def still_unmeasured(readings: R) -> R:
     """The same with each unmeasured entry once, and none on sampled rows and columns, or where a record has a value."""
-    r = readings
+    r = still_bounded(readings)
     if not len(r.unmeasured_i):
         return r
     (n, m), flat = r.shape, different(r.unmeasured_i * r.shape[1] + r.unmeasured_j)
     on_line = (index_table(r.row_index, n)[flat // m] >= 0) | (index_table(r.column_index, m)[flat % m] >= 0)
     flat = flat[~on_line & ~is_in(flat, different(r.entries.flat_index))]
     return r._replaced(unmeasured_i=flat // m, unmeasured_j=flat % m)
+
+
+def still_bounded(readings: R) -> R:
+    """The same without the bounds of places that have a value."""
+    r = readings
+    return r._replaced(bounds=r.bounds.take(~r.is_known(r.bounds.i, r.bounds.j))) if len(r.bounds) else r
 
 
 def entries_asked_for(readings: Readings) -> Entries:

@@ -17,6 +17,7 @@ from .._typing import IndexVector, Matrix, RandomState, Shape, Vector
 from .._validation import check_amount, check_gaps, check_index, check_one_noise, check_shape
 from ..exceptions import InvalidArgumentError
 from ..sources import KnownParts, Source, as_source
+from .bounds import Bounds
 from .entries import Repeats
 from .observation import Observation
 from .places import entries_asked_for
@@ -152,8 +153,18 @@ def read(
         noise=_noise(check_one_noise(noise), source, known),
         evidence=None if plan.evidence else np.zeros(len(plan.i), dtype=bool),
         forbidden=plan.forbidden,
+        bounds=_bounds_met(source, plan),
     )
     return seen if known is None else _without_copies(seen)
+
+
+def _bounds_met(source: Source, plan: SamplePlan) -> Bounds:
+    """The bounds that a source has where a plan reads it."""
+    if (bounds := getattr(source, "bounds", None)) is None:
+        return Bounds()
+    found, (_, m) = Bounds(*bounds), plan.shape
+    on_entry = is_in(found.i * m + found.j, different(plan.i * m + plan.j))
+    return found.take(on_entry | found.on_lines(plan.row_index, plan.column_index, plan.shape))
 
 
 def _noise(noise: float | str | None, source: Source, known: Observation | None) -> float | str | None:

@@ -24,10 +24,11 @@ from .._arrays import (
     take,
     to_numpy,
 )
-from .._sets import NO_INDEX, different
+from .._sets import NO_INDEX, different, is_in
 from .._typing import FloatArray, IndexVector, Matrix, Shape, Vector
 from .._validation import check_gaps, check_index, check_shape
 from ..exceptions import InvalidArgumentError
+from .bounds import Bounds, check_bounds
 from .checks import (
     check_chances,
     check_complex,
@@ -71,6 +72,7 @@ class Readings:
     gaps: bool = False
     unmeasured_i: IndexVector = field(default_factory=NO_INDEX.copy)  # (u,)
     unmeasured_j: IndexVector = field(default_factory=NO_INDEX.copy)  # (u,)
+    bounds: Bounds = field(default_factory=Bounds)
     noise: Noise = None
     symmetry: str | None = None
 
@@ -80,7 +82,7 @@ class Readings:
             {"columns": (self.columns, (n, 0)), "rows": (self.rows, (0, m)), "values": (self.values, (0,))}
         )
         i, j = check_index(self.i, n, name="i"), check_index(self.j, m, name="j")
-        noise = check_noise(self.noise, len(i))
+        noise, bounds = check_noise(self.noise, len(i)), check_bounds(self.bounds, shape)
         weights = noise**-2.0 if isinstance(noise, np.ndarray) and self.weights is None else self.weights
         self._set(
             shape=shape,
@@ -94,9 +96,10 @@ class Readings:
             probabilities=check_positive(self.probabilities, len(i), name="probabilities", at_most=1.0),
             weights=check_positive(weights, len(i), name="weights"),
             evidence=check_evidence(self.evidence, len(i)),
-            gaps=check_gaps(self.gaps),
-            unmeasured_i=check_index(self.unmeasured_i, n, name="unmeasured_i"),
-            unmeasured_j=check_index(self.unmeasured_j, m, name="unmeasured_j"),
+            gaps=check_gaps(self.gaps) or len(bounds) > 0,
+            unmeasured_i=np.append(check_index(self.unmeasured_i, n, name="unmeasured_i"), bounds.i),
+            unmeasured_j=np.append(check_index(self.unmeasured_j, m, name="unmeasured_j"), bounds.j),
+            bounds=bounds,
             noise=noise,
             symmetry=check_symmetry(self.symmetry, SYMMETRIES, shape),
         )
@@ -203,6 +206,18 @@ class Readings:
         """Number of different positions that are known to be gaps."""
         return self.n_line_gaps + len(self.unmeasured_i)
 
+    def is_known(self, i: IndexVector, j: IndexVector) -> NDArray[np.bool_]:
+        """Whether there is a value at some positions."""
+        known = is_in(i * self.shape[1] + j, different(self.entries.flat_index))
+        for lines, index, size, at, other in (
+            (self.rows, self.row_index, self.shape[0], i, j),
+            (self.columns.T, self.column_index, self.shape[1], j, i),
+        ):
+            place = index_table(index, size)[at]
+            t = np.flatnonzero(place >= 0)
+            known[t] |= ~np.isnan(to_numpy(gather(lines, place[t], other[t])))
+        return known
+
     def gap_index(self) -> IndexVector:
         """All positions known to be gaps, as single numbers ``i * m + j``, ascending: to ask for them is in vain."""
         if not self.gaps:
@@ -254,11 +269,13 @@ class Readings:
             j=self.i,
             unmeasured_i=self.unmeasured_j,
             unmeasured_j=self.unmeasured_i,
+            bounds=self.bounds.T,
         )
 
     def divide(self, unit: float) -> Self:
         """The same in other units."""
         scaled: dict[str, Any] = {name: getattr(self, name) / unit for name in ("columns", "rows", "values")}
+        scaled["bounds"] = self.bounds.divide(unit)
         if self.noise is not None and not isinstance(self.noise, str):
             scaled["noise"] = self.noise / unit
         if self.symmetry == PSD and unit < 0:
@@ -275,6 +292,9 @@ class Readings:
             keep = positions(rows, self.n_rows, "rows")
             changes |= {"row_index": self.row_index[keep], "rows": take(self.rows, keep, axis=0)}
         part = self._replaced(**changes)
+        if len(self.bounds) and changes:
+            was, still = (self.bounds.on_lines(x.row_index, x.column_index, x.shape) for x in (self, part))
+            part._set(bounds=self.bounds.take(still | ~was))
         if entries is None:
             return part
         return part._with_entries(self.entries.take(positions(entries, self.n_entries, "entries", repeats=True)))

@@ -16,6 +16,7 @@ from .._typing import IndexVector, Vector
 from .agreement import check_symmetric, negative_beyond
 from .checks import check_symmetry
 from .join import joined, stronger
+from .places import still_bounded
 from .readings import PSD, SYMMETRIC, SYMMETRIES, R
 
 __all__ = ["PSD", "SYMMETRIC", "folded", "mirrored", "negative_beyond", "promised"]
@@ -58,4 +59,4 @@ def mirrored(readings: R, which: IndexVector | None = None) -> R:
     both, _ = joined(lines, lines.H)
     which = np.arange(r.n_entries) if which is None else which
     copies = r.entries.take(which[r.i[which] != r.j[which]]).H
-    return both._with_entries(r.entries.join(copies))
+    return still_bounded(both._with_entries(r.entries.join(copies)))

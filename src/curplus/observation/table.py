@@ -35,6 +35,7 @@ def _all_rows(table: Any, missing: float, names: dict[str, Any]) -> dict[str, An
         "shape": source.shape,
         "row_index": np.arange(source.shape[0]),
         "rows": _with_nan(real_array(whole_matrix(source), name="the table"), missing),
+        "bounds": getattr(source, "bounds", None),
         "row_names": getattr(source, "row_names", None),
         "column_names": getattr(source, "column_names", None),
     }
@@ -75,7 +76,8 @@ def _long_entries(table: LongSource, missing: float, names: dict[str, Any]) -> d
     """The values of a long table, as entries; a place may have several."""
     own = {"row_names": table.row_names, "column_names": table.column_names}
     named = {name: own[name] if given is None else given for name, given in names.items()}
-    return {"shape": table.shape, "i": table.i, "j": table.j, "values": _with_nan(table.values, missing), **named}
+    values, bounds = _with_nan(table.values, missing), table.bounds
+    return {"shape": table.shape, "i": table.i, "j": table.j, "values": values, "bounds": bounds, **named}
 
 
 def _without_mask(table: Any) -> Matrix:

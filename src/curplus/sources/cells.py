@@ -15,16 +15,17 @@ from typing import Any
 
 import numpy as np
 
+from .._sets import NO_INDEX
 from .._spelling import option
 from .._tables import Form
-from .._typing import FloatArray, Names
+from .._typing import FloatArray, IndexVector, Names
 from ..exceptions import InvalidArgumentError, SourceError
 from .array import ArraySource
 from .excel import workbook_records
 from .layout import INTEGER, Layout, Note, Record, find_layout, find_marks, records_of
-from .notation import Notation
+from .notation import Notation, Readings
 
-__all__ = ["CellTable", "TableSource", "open_cells", "read_wide", "text_lines"]
+__all__ = ["CellTable", "TableSource", "bounds_among", "open_cells", "read_wide", "text_lines"]
 
 BLOCK_CELLS = 2**19  # are worked on at a time
 LONGEST_LINE = 2**25  # characters; a line of a million numbers has fewer
@@ -49,14 +50,17 @@ class TableSource(ArraySource):
     Parameters
     ----------
     matrix : array of shape (n, m)
-        The numbers, NaN where there is a gap.
+        The numbers, NaN where there is a gap or a bound.
+    bounds : tuple of arrays (i, j, value, side), optional
+        Cells that say ``>10`` (side 1: the true value is at least this) or ``<0.5`` (side -1: at most).
     """
 
     notes: tuple[Note, ...] = ()  # what was found out about the file
     form = Form()
 
-    def __init__(self, matrix: FloatArray) -> None:
+    def __init__(self, matrix: FloatArray, bounds: tuple[Any, ...] | None = None) -> None:
         super().__init__(matrix)
+        self.bounds = bounds
         self.gaps = bool(np.isnan(matrix).any())
 
 
@@ -89,12 +93,10 @@ class CellTable:
                     )
             yield [line for line, _ in some], [cells for _, cells in some]
 
-    def numbers(
-        self, cells: list[str], lines: Sequence[int], names: Sequence[str], columns: Sequence[int]
-    ) -> FloatArray:
-        """The numbers of cells, row by row; the first that is none is refused with its line, its row and its column."""
+    def numbers(self, cells: list[str], lines: Sequence[int], names: Sequence[str], columns: Sequence[int]) -> Readings:
+        """What cells say, row by row; the first that says nothing is refused with its line, its row and its column."""
         try:
-            return self.notation.numbers(cells)
+            return self.notation.readings(cells)
         except ValueError:
             k = self.notation.wrong(cells)[0]
         cell, (row, column) = cells[k].strip(), divmod(k, len(columns))
@@ -238,7 +240,7 @@ def head_of(lines: Iterator[str]) -> list[str]:
 
 def read_wide(table: CellTable) -> TableSource:
     """A table whose rows are rows of the matrix."""
-    layout, parts, labels = table.layout, list[FloatArray](), list[str]()
+    layout, parts, labels, bounds = table.layout, list[FloatArray](), list[str](), list[tuple[Any, ...]]()
     index = layout.index_col
     columns = [k for k in range(layout.n_fields) if k != index]
     if not columns:
@@ -246,27 +248,49 @@ def read_wide(table: CellTable) -> TableSource:
     for lines, rows in table.blocks():
         names = [""] * len(rows) if index is None else [row.pop(index).strip() for row in rows]
         cells = list(itertools.chain.from_iterable(rows))
-        parts.append(table.numbers(cells, lines, names, columns).reshape(-1, len(columns)))
+        found = table.numbers(cells, lines, names, columns)
+        bounds.append(bounds_among(found, np.arange(len(cells)) + len(labels) * len(columns), len(columns)))
+        parts.append(found.values.reshape(-1, len(columns)))
         labels += names
-    return _named(table, np.concatenate(parts), None if index is None else labels, columns)
+    together = tuple(map(np.concatenate, zip(*bounds, strict=True))) if any(len(x[0]) for x in bounds) else None
+    return _named(table, np.concatenate(parts), None if index is None else labels, columns, together)
 
 
-def _named(table: CellTable, values: FloatArray, labels: list[str] | None, columns: list[int]) -> TableSource:
+def bounds_among(found: Readings, flat: IndexVector, width: int) -> tuple[Any, ...]:
+    """The bounds among readings at places ``i * width + j``, as i, j, value and side; the others stay numbers."""
+    if found.sides is None:
+        return NO_INDEX, NO_INDEX, np.empty(0), NO_INDEX
+    t = np.flatnonzero(found.sides)
+    value = found.values[t]
+    found.values[t] = np.nan
+    return (*np.divmod(flat[t], width), value, found.sides[t])
+
+
+def _named(
+    table: CellTable, values: FloatArray, labels: list[str] | None, columns: list[int], bounds: tuple[Any, ...] | None
+) -> TableSource:
     """The numbers with their names; names that are doubtful and occur twice are numbers after all."""
     form, notes = table.form, table.layout.notes
     if labels is not None and table.layout.index_is_doubtful and len(set(labels)) < len(labels):
         values, columns = np.column_stack([table.notation.numbers(labels), values]), [0, *columns]
         labels, form = None, form._replace(index_name=None)
+        bounds = None if bounds is None else (bounds[0], bounds[1] + 1, *bounds[2:])
         notes = tuple(note for note in notes if note.name != "index_col")
     names = [table.column_names[k] for k in columns]
-    while len(names) > 1 and not names[-1] and np.isnan(values[:, -1]).all():
+    while (
+        len(names) > 1 and not names[-1] and np.isnan(values[:, -1]).all() and not _has_bounds(bounds, len(names) - 1)
+    ):
         values, names = values[:, :-1], names[:-1]
         notes = (*notes, Note("", None, "every line ends with a separator; the empty last column is left out"))
-    source = TableSource(values)
+    source = TableSource(values, bounds)
     source.notes, source.form = notes, form
     source.column_names = np.array(names) if form.has_header else None
     source.row_names = None if labels is None else _row_names(labels)
     return source
+
+
+def _has_bounds(bounds: tuple[Any, ...] | None, column: int) -> bool:
+    return bounds is not None and bool(np.any(bounds[1] == column))
 
 
 def _row_names(labels: list[str]) -> Names:

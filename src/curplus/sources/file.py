@@ -70,8 +70,9 @@ def open_source(
     Tables are read as people write them. Separator, decimal comma, encoding, header and names of rows are found out;
     ``source.notes`` has what was found, and each can be said instead. A first column of text, or of whole numbers that
     count up while no other column does, holds the names of rows. Empty cells, NA, NaN, null, None, ``-``, ``.`` and
-    ``?`` are gaps: NaN, and ``source.gaps`` is True. Any other text is refused with its place and what would help;
-    "1,000" is one, since it can be a thousand.
+    ``?`` are gaps: NaN, and ``source.gaps`` is True. ``>10000`` and ``<= 0.5`` are bounds, which ``source.bounds`` has,
+    as arrays i, j, value and side; the numbers have gaps there. Any other text is refused with its place and what
+    would help; "1,000" is one, since it can be a thousand.
 
     Parameters
     ----------

@@ -18,11 +18,13 @@ from .._typing import IndexVector, Matrix, Names, Shape, Vector
 from .._validation import check_names
 from ..exceptions import InvalidArgumentError
 from .layout import Note
+from .notation import Notation
 
-__all__ = ["FrameSource", "as_frame", "has_index", "is_frame", "is_numeric", "refuse_words"]
+__all__ = ["FrameSource", "as_frame", "has_index", "is_frame", "is_numeric", "refuse_words", "without_bounds"]
 
 ARROW = "reading Parquet files and tables of Arrow or Polars needs pyarrow and pandas"
 MOST_NAMED = 10  # columns in an error
+NOTATION = Notation()
 TEXT = re.compile(r"(dictionary<values=)?(large_)?string|str$")  # as pandas and Arrow call types of columns
 
 
@@ -67,21 +69,24 @@ class FrameSource:
     Parameters
     ----------
     table : pandas.DataFrame, or any object with ``__arrow_c_stream__``, of shape (n, m)
-        Its index becomes the names of rows; where it has none, a first column of text does.
+        Its index becomes the names of rows; where it has none, a first column of text does. A column of text whose
+        cells are numbers, gaps and bounds, such as ``>10``, is one of numbers; ``bounds`` has the bounds, as gaps.
     """
 
     row_names: Names | None
     column_names: Names | None
-    gaps = False
     notes: tuple[Note, ...] = ()  # what was found out about the file it was read from
     form = Form()
 
     def __init__(self, table: Any) -> None:
-        frame = as_frame(table)
+        whole = as_frame(table)
+        frame, bounds = without_bounds(whole)
+        self.gaps = bounds is not None
         if not has_index(frame) and frame.shape[1] > 1 and _is_text(frame.iloc[:, 0]):
             frame = with_names(frame)
-        self._frame = frame
-        named = table is frame or has_index(frame)
+            bounds = None if bounds is None else (bounds[0], bounds[1] - 1, *bounds[2:])
+        self._frame, self.bounds = frame, bounds
+        named = table is whole or has_index(frame)
         self.row_names = check_names(frame.index, len(frame), name="row_names") if named else None
         self.column_names = check_names(frame.columns, frame.shape[1], name="column_names")
         self.form = Form(str(frame.index.name or "")) if has_index(frame) else Form()
@@ -112,6 +117,34 @@ class FrameSource:
         for k, here in zip(needed.tolist(), np.split(order, starts[1:]), strict=False):  # one gather for each column
             values[here] = self._frame.iloc[i[here], k].to_numpy(self.dtype, na_value=np.nan)
         return values
+
+
+def without_bounds(frame: Any) -> tuple[Any, tuple[Any, ...] | None]:
+    """A frame with gaps in the place of bounds, and these as i, j, value and side; of text, only columns with some."""
+    parts: list[tuple[Any, ...]] = []
+    for k in range(frame.shape[1]):
+        column = frame.iloc[:, k]
+        if column.dtype.kind in "biufc" or is_numeric(column):
+            continue
+        texts = [str(cell) if is_known else "" for cell, is_known in zip(column, column.notna(), strict=True)]
+        try:
+            values, sides = NOTATION.readings(texts)
+        except ValueError:
+            continue
+        if sides is not None and sides.any():
+            t = np.flatnonzero(sides)
+            parts.append((t, np.full(len(t), k), values[t], sides[t]))
+            values[t] = np.nan
+            frame = _with_column(frame, k, values)
+    return frame, tuple(map(np.concatenate, zip(*parts, strict=True))) if parts else None
+
+
+def _with_column(frame: Any, k: int, values: Vector) -> Any:
+    """A frame with numbers in a column."""
+    pandas = import_extra("pandas", extra="pandas", purpose="tables with names need pandas")
+    columns = [frame.iloc[:, at] for at in range(frame.shape[1])]
+    columns[k] = pandas.Series(values, index=frame.index, name=frame.columns[k])
+    return pandas.concat(columns, axis=1)
 
 
 def with_names(frame: Any) -> Any:

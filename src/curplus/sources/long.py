@@ -18,8 +18,9 @@ from .._typing import IndexVector, Matrix, Names, Shape, Vector
 from .._validation import check_index, check_names, check_shape
 from ..exceptions import InvalidArgumentError, SourceError
 from .cells import CellTable, open_cells, read_wide
-from .frames import as_frame, is_frame, is_numeric
+from .frames import as_frame, is_frame, is_numeric, without_bounds
 from .layout import INTEGER, Note, check_long, looks_long
+from .notation import Readings
 from .parquet import arrow_schema, open_arrow, read_arrow
 from .source import Source
 
@@ -45,6 +46,8 @@ class LongSource:
         Positions of the values.
     values : array of shape (k,)
         The values; NaN is one that could not be measured.
+    sides : array of shape (k,), optional
+        Which values are bounds: 1, the true value is at least this; -1, at most; 0, it is this. Bounds read as gaps.
     row_names, column_names : sequence, optional
         One name per row and per column.
 
@@ -66,6 +69,7 @@ class LongSource:
         j: Any,
         values: Any,
         *,
+        sides: Any = None,
         row_names: Iterable[Any] | None = None,
         column_names: Iterable[Any] | None = None,
     ) -> None:
@@ -77,6 +81,11 @@ class LongSource:
                 f"i, j and values have lengths {len(self.i)}, {len(self.j)} and {len(self.values)}. Give one of each "
                 "for every value."
             )
+        self.bounds: tuple[Any, ...] | None = None
+        if sides is not None and np.any(sides):
+            t = np.flatnonzero(sides)
+            self.bounds = self.i[t], self.j[t], self.values[t], np.asarray(sides)[t]
+            self.values = np.where(sides, np.nan, self.values)
         self.dtype = self.values.dtype
         self.row_names: Names | None = check_names(row_names, n, name="row_names")
         self.column_names: Names | None = check_names(column_names, m, name="column_names")
@@ -150,7 +159,7 @@ def open_text_table(path: Path, *, ending: str, long: Any, said: dict[str, Any])
     return opened
 
 
-def _blocks_of_cells(table: CellTable, places: tuple[int, int, int]) -> Iterator[tuple[Any, Any, Vector]]:
+def _blocks_of_cells(table: CellTable, places: tuple[int, int, int]) -> Iterator[tuple[Any, Any, Readings]]:
     for lines, rows in table.blocks():
         row, column, values = ([cells[k].strip() for cells in rows] for k in places)
         yield row, column, table.numbers(values, lines, row, places[2:])
@@ -187,26 +196,32 @@ def long_source(table: Any, long: Any) -> LongSource:
             "file or a table of pandas, Polars or Arrow."
         )
     frame = as_frame(table)
-    row, column, value = (frame.iloc[:, k] for k in check_long(long, list(frame.columns)))
+    places = check_long(long, list(frame.columns))
+    row, column, value = (frame.iloc[:, k] for k in places)
+    numbers, bounds = without_bounds(frame.iloc[:, [places[2]]])
+    value, sides = numbers.iloc[:, 0], np.zeros(len(frame), dtype=np.int64)
     if not is_numeric(value):
         raise SourceError(f"column {value.name!r} of the values has type {value.dtype}, which is not numeric")
+    found = value.to_numpy(np.float64, na_value=np.nan)
+    if bounds is not None:
+        found, sides[bounds[0]] = found.copy(), bounds[3]
+        found[bounds[0]] = bounds[2]
     blocks = (slice(start, start + BLOCK_ROWS) for start in range(0, len(frame), BLOCK_ROWS))
-    return long_of_blocks(
-        (row[b].tolist(), column[b].tolist(), value[b].to_numpy(np.float64, na_value=np.nan)) for b in blocks
-    )
+    return long_of_blocks((row[b].tolist(), column[b].tolist(), Readings(found[b], sides[b])) for b in blocks)
 
 
-def long_of_blocks(blocks: Iterable[tuple[Sequence[Any], Sequence[Any], Vector]]) -> LongSource:
+def long_of_blocks(blocks: Iterable[tuple[Sequence[Any], Sequence[Any], Readings]]) -> LongSource:
     """The source that blocks of rows, columns and values make; names are numbered in the order in which they come."""
     numbers: list[dict[Any, int]] = [defaultdict(itertools.count().__next__) for _ in range(2)]
-    parts: list[list[Any]] = [[NO_INDEX], [NO_INDEX], [np.empty(0)]]
+    parts: list[list[Any]] = [[NO_INDEX], [NO_INDEX], [np.empty(0)], [NO_INDEX]]
     for *keys, values in blocks:
         for number, part, some in zip(numbers, parts, keys, strict=False):
             part.append(np.fromiter(map(number.__getitem__, some), np.int64, len(some)))
-        parts[2].append(values)
-    i, j, known = map(np.concatenate, parts)
+        parts[2].append(values.values)
+        parts[3].append(np.zeros(len(values.values), dtype=np.int64) if values.sides is None else values.sides)
+    i, j, known, sides = map(np.concatenate, parts)
     (i, rows), (j, columns) = _named(i, list(numbers[0]), "row"), _named(j, list(numbers[1]), "column")
-    return LongSource((len(rows), len(columns)), i, j, known, row_names=rows, column_names=columns)
+    return LongSource((len(rows), len(columns)), i, j, known, sides=sides, row_names=rows, column_names=columns)
 
 
 def _named(index: IndexVector, keys: list[Any], what: str) -> tuple[IndexVector, Names]:

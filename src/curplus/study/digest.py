@@ -28,7 +28,7 @@ TEXTS = "SELECT id, note, measured_at FROM records WHERE id > ? AND (note IS NOT
 VALUES = "SELECT ifnull(value, 9e999) FROM records WHERE id > ? ORDER BY id"
 PLACES = (
     f"SELECT count(*), sum((cell % {PRIME} + 7919 * ifnull(list, -1) + 104729 * tell + 15485863 * asked "
-    f"+ 32452843 * ifnull(corrects, -1)) % {PRIME}) FROM records WHERE id > ?"
+    f"+ 32452843 * ifnull(corrects, -1) + 49979687 * side) % {PRIME}) FROM records WHERE id > ?"
 )
 ASKED = f"SELECT sum((cell % {PRIME} + 7919 * role + 104729 * list + 15485863 * place) % {PRIME}) FROM asked"
 FORBIDDEN = f"SELECT sum((position % {PRIME} + 7919 * kind + 104729 * list) % {PRIME}) FROM forbidden WHERE list > ?"

@@ -95,7 +95,7 @@ def draft_of(
     forbidden = _with_retired(forbidden, settings)
     shape, costs = settings.shape, as_costs(settings.costs)
     places = places_of(snapshot, settings, "all")
-    done = union(places.cells, places.failed, snapshot.pending)
+    done = union(places.cells, places.failed, places.bounded, snapshot.pending)
     must = without(required.all_cells(shape), done)
     cost = list_price(required.rows, required.columns, must, costs, shape)
     if cost > budget:

@@ -16,6 +16,7 @@ from typing import Any, TextIO
 
 from .._replacing import full_disk_in_words
 from ..exceptions import InvalidArgumentError
+from ..observation.bounds import bound_text
 from .names import Axis, axes_of, escaped
 from .schema import VERSION, WIDTH
 from .sqlite import SQLiteStorage
@@ -58,7 +59,15 @@ def _write_rows(
         writer.writerows([escaped(x) for x in row] for row in rows)
         return
     where = columns.index("cell")
+    if "side" in columns:
+        rows = _with_bounds(rows, columns.index("value"), columns.index("side"))
     writer.writerow([*columns, "row", "column"])
     for row in rows:
         names = (axis.labels([k])[0] for axis, k in zip(axes, divmod(row[where], WIDTH), strict=True))
         writer.writerow([*(escaped(x) for x in row), *(escaped(x) for x in names)])
+
+
+def _with_bounds(rows: Iterator[tuple[Any, ...]], value: int, side: int) -> Iterator[tuple[Any, ...]]:
+    """Rows in which a bound is written as people do."""
+    for row in rows:
+        yield (*row[:value], bound_text(row[value], row[side]), *row[value + 1 :]) if row[side] else row

@@ -22,8 +22,9 @@ from .._sets import NO_INDEX, different, is_in, union, without
 from .._typing import FloatArray, IndexVector, Matrix, Shape
 from .._validation import UNKNOWN
 from ..exceptions import InconsistentObservationError, InvalidArgumentError
-from ..observation import Observation, Repeats, SamplingDesign
+from ..observation import Bounds, Observation, Repeats, SamplingDesign
 from ..observation.forbidden import Region
+from ..observation.scale import LOG
 from .storage import CELLS, COLUMNS, DRAWN, ROWS, STEERING, Line, Settings, Snapshot
 
 __all__ = ["COUNTED", "Out", "Places", "check_counted", "observation_of", "on_lines", "places_of"]
@@ -48,6 +49,8 @@ class Places(NamedTuple):
     values: FloatArray  # (k,)
     counts: IndexVector  # (k,), readings behind each
     failed: IndexVector  # cells that were only tried in vain, ascending
+    bounded: IndexVector  # cells without a value that have a bound, ascending
+    bounds: Bounds  # of these
     repeats: Repeats
 
 
@@ -62,9 +65,11 @@ def check_counted(records: Any) -> str:
 
 
 def places_of(snapshot: Snapshot, settings: Settings, records: str) -> Places:
-    """The value of each cell, from its readings in the order in which they came."""
-    known = ~np.isnan(snapshot.values)
-    flat, values = snapshot.cells[known], snapshot.values[known]
+    """The value of each cell, from its readings in the order in which they came; logarithms if these are fitted."""
+    readings = np.log(snapshot.values) if settings.scale == LOG else snapshot.values
+    is_bound = snapshot.sides != 0
+    known = ~np.isnan(readings) & ~is_bound
+    flat, values = snapshot.cells[known], readings[known]
     cells, first, place = np.unique(flat, return_index=True, return_inverse=True)
     counts = np.bincount(place, minlength=len(cells)).astype(np.int64)
     away = values - values[first][place]
@@ -76,8 +81,13 @@ def places_of(snapshot: Snapshot, settings: Settings, records: str) -> Places:
         last = np.empty(len(cells), dtype=np.int64)
         last[place] = np.arange(len(flat))  # of equal places, the last one stays
         means, counts = values[last], np.ones_like(counts)
-    failed = without(different(snapshot.cells[~known]), cells)
-    return Places(cells, means, counts, failed, Repeats(squares, len(flat) - len(cells)))
+    bounded = snapshot.cells[is_bound]
+    i, j = np.divmod(bounded, settings.shape[1])
+    found = Bounds(i, j, readings[is_bound], snapshot.sides[is_bound])
+    bounds = Bounds().union(found, settings.shape).without(cells, settings.shape)
+    bounded = without(different(bounded), cells)
+    failed = without(different(snapshot.cells[~known]), union(cells, bounded))
+    return Places(cells, means, counts, failed, bounded, bounds, Repeats(squares, len(flat) - len(cells)))
 
 
 def _raise_differing(cell: int, settings: Settings) -> None:
@@ -102,7 +112,7 @@ def observation_of(snapshot: Snapshot, settings: Settings, records: str, out: Ou
     entries = np.flatnonzero(~on_line | is_in(places.cells, snapshot.asked.of_role(DRAWN, STEERING)))
     failed = union(places.failed, out.cells)
     failed = failed[~on_lines(failed, (*rows, *columns), settings.shape)]
-    sample = _sample(snapshot, asked, union(places.cells, places.failed), settings.shape)
+    sample = _sample(snapshot, asked, union(places.cells, places.failed, places.bounded), settings.shape)
     on_missing = on_lines(places.cells, asked, settings.shape) & ~on_line
     sampled_rows = _filled(rows, places, places.cells // m, places.cells % m, (n, m))
     sampled_columns = _filled(columns, places, places.cells % m, places.cells // m, (m, n)).T
@@ -125,6 +135,7 @@ def observation_of(snapshot: Snapshot, settings: Settings, records: str, out: Ou
         unmeasured_j=failed % m,
         noise=UNKNOWN if settings.noise is None and places.repeats.squares > 0 else settings.noise,
         repeats=places.repeats,
+        bounds=places.bounds,
         **_design(rows, columns, evidence, is_whole=is_whole),
         forbidden=sample.forbidden,
         withheld=sample.withheld,

@@ -15,6 +15,7 @@ import numpy as np
 
 from .._typing import FloatArray, IndexVector
 from ..exceptions import InvalidArgumentError
+from ..observation.scale import NOT_POSITIVE
 from ..sources.cells import CellTable, open_cells
 from ..sources.content import damage_told, ending_of, kind_by_content
 from ..sources.file import ARROWS, TEXTS
@@ -25,7 +26,7 @@ from .names import Axis
 from .schema import WIDTH
 from .storage import Records
 
-__all__ = ["check_outliers", "read_table"]
+__all__ = ["check_outliers", "check_positive", "read_table"]
 
 MOST_SHOWN = 5
 LONGEST_NOTE = 10_000  # characters
@@ -130,13 +131,13 @@ def _check_header(words: Sequence[str], source: str) -> None:
 
 def _long(table: Table, named: dict[str, Any], rows: Axis, columns: Axis, faults: Faults) -> Records:
     i, j = (_positions(named[axis.what], axis, faults) for axis in (rows, columns))
-    values = _numbers(named["value"], table.notation, faults)
+    values, sides = _readings(named["value"], table.notation, faults)
     notes, times = (_texts(named.get(name), name, table.notation, faults) for name in ("note", "time"))
     corrects, lists = (
         _whole_numbers(named.get(name), f"{name} is {{:g}}, not the number of a {of}", table.notation, faults)
         for name, of in (("corrects", "record"), ("list", "work list"))
     )
-    return Records(i * WIDTH + j, values, notes, times, corrects, lists)
+    return Records(i * WIDTH + j, values, notes, times, corrects, lists, sides.tolist() if sides.any() else None)
 
 
 def _wide(
@@ -144,12 +145,13 @@ def _wide(
 ) -> Records:
     names = table.header[1:]
     i, j = _positions(table.columns[0], rows, faults, once=True), _positions(names, columns, faults, once=True, line=1)
-    listed = [_numbers(column, table.notation, faults) for column in table.columns[1:]]
-    values = np.stack(listed or [np.empty(len(i))], axis=1)[:, : len(j)]
+    listed = [_readings(column, table.notation, faults) for column in table.columns[1:]]
+    none = np.empty(len(i)), np.zeros(len(i), dtype=np.int64)
+    values, sides = (np.stack(part, axis=1)[:, : len(j)] for part in zip(*(listed or [none]), strict=True))
     keep, cells = ~np.isnan(values), np.add.outer(i * WIDTH, j)
     if pending is not None and not keep.all():
         keep |= np.isin(cells, pending())
-    return Records(cells[keep], values[keep])
+    return Records(cells[keep], values[keep], sides=sides[keep].tolist() if sides.any() else None)
 
 
 def _positions(
@@ -169,17 +171,17 @@ def _positions(
     return positions
 
 
-def _numbers(column: Any, notation: Notation, faults: Faults) -> FloatArray:
-    """Values as numbers; NaN where there is none."""
-    cells, wrong = [str(cell).strip() for cell in column], list[int]()
+def _readings(column: Any, notation: Notation, faults: Faults) -> tuple[FloatArray, IndexVector]:
+    """Values as numbers, NaN where there is none, and the side of each that is a bound, else 0."""
+    cells, wrong, sides = [str(cell).strip() for cell in column], list[int](), None
     try:
-        values = notation.numbers(cells)
+        values, sides = notation.readings(cells)
         wrong = np.flatnonzero(np.isinf(values)).tolist()
     except ValueError:
         values, wrong = np.full(len(cells), np.nan), notation.wrong(cells)
     sentence = "the value is {}, which is not a finite number. {}"
     faults.add(wrong, lambda k: sentence.format(_shown(cells[k]), notation.advice(cells[k])))
-    return values
+    return values, np.zeros(len(cells), dtype=np.int64) if sides is None else sides
 
 
 def _texts(column: Any, name: str, notation: Notation, faults: Faults) -> list[str | None] | None:
@@ -194,9 +196,9 @@ def _whole_numbers(column: Any, sentence: str, notation: Notation, faults: Fault
     """Numbers of records or of lists; None where there is none."""
     if column is None:
         return None
-    numbers = _numbers(column, notation, faults)
+    numbers, sides = _readings(column, notation, faults)
     known = ~np.isnan(numbers)
-    wrong = known & ((numbers != np.floor(numbers)) | (numbers < 1) | (numbers > 2**53))
+    wrong = known & ((sides != 0) | (numbers != np.floor(numbers)) | (numbers < 1) | (numbers > 2**53))
     faults.add(np.flatnonzero(wrong).tolist(), lambda k: sentence.format(numbers[k]))
     listed = [int(x) if is_known else None for x, is_known in zip(numbers, known & ~wrong, strict=True)]
     return listed if known.any() else None
@@ -205,6 +207,18 @@ def _whole_numbers(column: Any, sentence: str, notation: Notation, faults: Fault
 def _shown(label: Any) -> str:
     text = repr(label.item() if isinstance(label, np.generic) else label)
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def check_positive(records: Records, rows: Axis, columns: Axis) -> None:
+    """Refuse values that have no logarithm."""
+    wrong = np.flatnonzero(records.values <= 0)
+    if len(wrong):
+        i, j = divmod(int(records.cells[wrong[0]]), WIDTH)
+        more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
+        raise InvalidArgumentError(
+            f"the value {records.values[wrong[0]]:g} of row {rows.labels([i])[0]!r}, column {columns.labels([j])[0]!r}"
+            f"{more} has no logarithm, and the study has scale='log'. Nothing was kept. {NOT_POSITIVE}."
+        )
 
 
 def check_outliers(records: Records, recent: FloatArray, rows: Axis, columns: Axis) -> None:

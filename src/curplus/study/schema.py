@@ -20,7 +20,7 @@ class DamageError(Exception):
 
 
 APPLICATION_ID = 0x43555253  # "CURS", in the header of the file
-VERSION = 3  # of the tables
+VERSION = 4  # of the tables
 WIDTH = 2**31  # places of a row in the number of a cell; also the longest side of a matrix
 
 #: Tables in the order in which they refer to each other.
@@ -66,8 +66,8 @@ SCHEMA = (
     ) STRICT""",
     """CREATE TABLE records (
         id INTEGER PRIMARY KEY, tell INTEGER NOT NULL REFERENCES tells, cell INTEGER NOT NULL, value REAL,
-        list INTEGER REFERENCES lists, asked INTEGER NOT NULL, corrects INTEGER REFERENCES records, note TEXT,
-        measured_at TEXT
+        side INTEGER NOT NULL CHECK (side IN (-1, 0, 1)), list INTEGER REFERENCES lists, asked INTEGER NOT NULL,
+        corrects INTEGER REFERENCES records, note TEXT, measured_at TEXT
     ) STRICT""",
     """CREATE TABLE promises (
         id INTEGER PRIMARY KEY, tell INTEGER NOT NULL REFERENCES tells, record INTEGER NOT NULL REFERENCES records

@@ -13,6 +13,7 @@ from .._typing import IndexVector, Shape
 from .._validation import check_amount, check_count, check_one_noise
 from ..acquisition import Costs
 from ..exceptions import FileFormatError, InvalidArgumentError
+from ..observation.scale import check_scale
 from .ledger import check_counted
 from .names import axes_of, check_axis
 from .schema import WIDTH, DamageError
@@ -36,7 +37,7 @@ WHAT = ("row", "column")
 
 
 def check_settings(
-    *, rows: Any, columns: Any, budget: Any, costs: Any, noise: Any, rank: Any, records: Any
+    *, rows: Any, columns: Any, budget: Any, costs: Any, noise: Any, rank: Any, records: Any, scale: Any
 ) -> Settings:
     """The settings of a new study."""
     row_axis, column_axis = check_axis(rows, "row"), check_axis(columns, "column")
@@ -51,6 +52,7 @@ def check_settings(
         noise=check_one_noise(noise),
         rank=None if rank is None else check_count(rank, name="rank", at_least=1),
         records=check_counted(records),
+        scale=check_scale(scale),
     )
 
 
@@ -64,7 +66,7 @@ def check_stored_settings(settings: Settings, path: Any) -> None:
     """An error if a file has settings that nobody could have given."""
     (n, m), rest = settings.shape, settings._asdict()
     rows, columns = settings.row_names or n, settings.column_names or m
-    given = {name: rest[name] for name in ("budget", "costs", "noise", "rank", "records")}
+    given = {name: rest[name] for name in ("budget", "costs", "noise", "rank", "records", "scale")}
     try:
         check_settings(rows=rows, columns=columns, **given)
     except (InvalidArgumentError, TypeError, ValueError) as error:
@@ -177,7 +179,7 @@ def change_rows(
     before: Settings | None, after: Settings, number: int, now: int, who: str
 ) -> dict[str, list[tuple[Any, ...]]]:
     """The rows of a change: the settings after it, and the names that are new or other."""
-    stored = {name: getattr(after, name) for name in ("budget", "costs", "noise", "rank", "records")}
+    stored = {name: getattr(after, name) for name in ("budget", "costs", "noise", "rank", "records", "scale")}
     stored["names"] = [_kind(names) for names in (after.row_names, after.column_names)]
     old, new = ([] if before is None else _names_and_states(before)), _names_and_states(after)
     known = set(old)

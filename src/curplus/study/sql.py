@@ -68,14 +68,15 @@ MOMENTS = (("tells", "told_at"), ("lists", "asked_at"), ("rounds", "judged_at"),
 LATEST = ", ".join(f"ifnull((SELECT {at} FROM {table} ORDER BY id DESC LIMIT 1), 0)" for table, at in MOMENTS)
 #: Of the lines that came in, those that are not known yet. A line of a work list, and a correction, is known by its
 #: value; every other line is a new reading.
-IS_LINE = "r.list = x.list AND r.cell = x.cell AND r.value IS x.value AND r.corrects IS x.corrects"
+IS_LINE = "r.list = x.list AND r.cell = x.cell AND r.value IS x.value AND r.side = x.side AND r.corrects IS x.corrects"
 KNOWN_LINES = f"SELECT DISTINCT r.id FROM incoming AS x JOIN records AS r ON {IS_LINE} ORDER BY 1"
 FRESH = f"""
     SELECT place FROM incoming AS x WHERE NOT EXISTS (SELECT 1 FROM records AS r WHERE {IS_LINE}) AND NOT EXISTS (
         SELECT 1 FROM records AS r WHERE r.corrects = x.corrects AND r.cell = x.cell AND r.value IS x.value
+        AND r.side = x.side
     ) AND NOT EXISTS (
         SELECT 1 FROM incoming AS y WHERE y.cell = x.cell AND y.place < x.place AND y.list = x.list
-        AND y.value IS x.value AND y.corrects IS x.corrects
+        AND y.value IS x.value AND y.side = x.side AND y.corrects IS x.corrects
     ) ORDER BY place"""
 NOTED = "FROM records AS r CROSS JOIN incoming AS x ON x.cell = r.cell AND x.note = r.note AND x.value IS r.value"
 
@@ -195,13 +196,19 @@ def unnoted(db: sqlite3.Connection, records: Records) -> tuple[Records, list[int
 def _fill_incoming(db: sqlite3.Connection, records: Records) -> None:
     """Put the cells of a table beside those that were asked for and measured."""
     db.execute(
-        "CREATE TEMP TABLE IF NOT EXISTS incoming (place INTEGER PRIMARY KEY, cell, value REAL, list, corrects, note)"
+        "CREATE TEMP TABLE IF NOT EXISTS incoming "
+        "(place INTEGER PRIMARY KEY, cell, value REAL, side, list, corrects, note)"
     )
     db.execute("CREATE INDEX IF NOT EXISTS temp.incoming_cells ON incoming (cell)")
     db.execute("DELETE FROM incoming")
     rest = (itertools.repeat(None) if x is None else x for x in (records.lists, records.corrects, records.notes))
-    lines = zip(range(len(records)), records.cells.tolist(), records.values.tolist(), *rest, strict=False)
-    db.executemany("INSERT INTO incoming VALUES (?, ?, ?, ?, ?, ?)", lines)
+    cells, values, sides = records.cells.tolist(), records.values.tolist(), _sides(records)
+    lines = zip(range(len(records)), cells, values, sides, *rest, strict=False)
+    db.executemany("INSERT INTO incoming VALUES (?, ?, ?, ?, ?, ?, ?)", lines)
+
+
+def _sides(records: Records) -> list[int]:
+    return [0] * len(records) if records.sides is None else records.sides
 
 
 def _check_list_numbers(db: sqlite3.Connection) -> None:
@@ -272,9 +279,9 @@ def keep_records(
         for x in (records.lists, records.corrects, records.notes, records.times)
     )
     db.executemany(
-        "INSERT INTO records (tell, cell, value, list, corrects, note, measured_at, asked) "
-        f"VALUES ({tell}, ?1, ?2, ?3, ?4, ?5, ?6, EXISTS (SELECT 1 FROM asked WHERE cell = ?1))",
-        zip(records.cells.tolist(), records.values.tolist(), *rest, strict=True),
+        "INSERT INTO records (tell, cell, value, side, list, corrects, note, measured_at, asked) "
+        f"VALUES ({tell}, ?1, ?2, ?3, ?4, ?5, ?6, ?7, EXISTS (SELECT 1 FROM asked WHERE cell = ?1))",
+        zip(records.cells.tolist(), records.values.tolist(), _sides(records), *rest, strict=True),
     )
     n_unasked = db.execute("SELECT count(*) FROM records WHERE id > ? AND asked = 0", (first,)).fetchone()[0]
     db.execute("UPDATE tells SET n_unasked = ? WHERE id = ?", (n_unasked, tell))
@@ -309,9 +316,9 @@ def snapshot_of(db: sqlite3.Connection, change: int, settings: Settings, moment:
     )
     corrected = "SELECT corrects FROM records WHERE corrects IS NOT NULL AND tell <= ?1"
     readings = (
-        f"SELECT cell, ifnull(value, 9e999) FROM records WHERE tell <= ?1 AND id NOT IN ({corrected}) ORDER BY id"
+        f"SELECT cell, ifnull(value, 9e999), side FROM records WHERE tell <= ?1 AND id NOT IN ({corrected}) ORDER BY id"
     )
-    found = np.fromiter(db.execute(readings, (last_tell,)), dtype=[("cell", np.int64), ("value", np.float64)])
+    found = np.fromiter(db.execute(readings, (last_tell,)), dtype=[("cell", int), ("value", float), ("side", int)])
     grown = _grown_at(db, change)
     n_values = db.execute("SELECT ifnull(sum(n_values), 0) FROM tells WHERE id <= ?", (last_tell,)).fetchone()[0]
     out = f"list IN (SELECT id FROM lists WHERE {IS_OUT})"
@@ -319,6 +326,7 @@ def snapshot_of(db: sqlite3.Connection, change: int, settings: Settings, moment:
     return Snapshot(
         _in_matrix(np.ascontiguousarray(found["cell"]), settings),
         np.where(np.isinf(found["value"]), np.nan, found["value"]),
+        np.ascontiguousarray(found["side"]),
         _lines(db, last_list, grown, settings),
         _asked(db, last_list, grown, settings),
         _forbidden(db, last_list, settings),

@@ -113,7 +113,8 @@ class SQLiteStorage:
             number, n_values, n_failed, n_unasked = told
             insert(db, "promises", ((None, number, record) for record in promised))
             n_again = n_lines - len(records)
-            return Receipt(number, moment_of(now), n_values, n_failed, n_unasked, n_again, origin.source)
+            n_bounds = sum(map(abs, records.sides or ()))
+            return Receipt(number, moment_of(now), n_values, n_failed, n_unasked, n_again, origin.source, n_bounds)
 
     def cancel(self, list_id: int, cells: IndexVector | None) -> int:
         """Take pending cells of a list back; their number."""
@@ -196,7 +197,7 @@ class SQLiteStorage:
     def record_rows(self) -> list[tuple[Any, ...]]:
         """Each reading with its number, cell, value, list, note, times, corrected record, who and source."""
         every = (
-            "SELECT records.id, cell, value, list, note, measured_at, corrects, asked, told_at, told_by, source "
+            "SELECT records.id, cell, value, side, list, note, measured_at, corrects, asked, told_at, told_by, source "
             "FROM records JOIN tells ON tells.id = records.tell ORDER BY records.id"
         )
         return self._read(lambda db: db.execute(every).fetchall())

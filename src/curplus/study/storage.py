@@ -62,6 +62,7 @@ class Settings(NamedTuple):
     noise: float | str | None
     rank: int | None
     records: str  # which count: "all", "latest" or "error"
+    scale: str | None = None  # "log": logarithms are fitted
     retired_rows: frozenset[int] = frozenset()  # not asked for any more
     retired_columns: frozenset[int] = frozenset()
     former: tuple[Mapping[str, int], Mapping[str, int]] = ({}, {})  # names before a change, of rows and of columns
@@ -116,6 +117,7 @@ class Records(NamedTuple):
     times: list[str | None] | None = None
     corrects: list[int | None] | None = None
     lists: list[int | None] | None = None  # work lists that they are lines of
+    sides: list[int] | None = None  # 1: the true value is at least this, -1: at most, 0: it is this
 
     def __len__(self) -> int:
         return len(self.cells)
@@ -156,6 +158,7 @@ class Receipt:
     n_unasked: int  # readings of cells that nobody had asked for
     n_again: int  # lines of work lists that had been told before with the same value, and were not kept again
     source: str = ""
+    n_bounds: int = 0  # readings that are bounds, such as ``>10``, among the values
 
     @property
     def is_new(self) -> bool:
@@ -167,7 +170,9 @@ class Receipt:
             return f"all of {self.source} was told before: nothing was kept again"
         unasked = f", {self.n_unasked} of cells that nobody had asked for" if self.n_unasked else ""
         again = f"; {self.n_again} more had been told before" if self.n_again else ""
-        return f"kept {self.n_values} values and {self.n_failed} failed measurements of {self.source}{unasked}{again}"
+        bounds = f" ({self.n_bounds} of them bounds)" if self.n_bounds else ""
+        kept = f"kept {self.n_values} values{bounds} and {self.n_failed} failed measurements"
+        return f"{kept} of {self.source}{unasked}{again}"
 
 
 class Asked(NamedTuple):
@@ -188,6 +193,7 @@ class Snapshot(NamedTuple):
 
     cells: IndexVector  # (k,), of the readings that count, in the order in which they came
     values: FloatArray  # (k,), NaN where a measurement failed
+    sides: IndexVector  # (k,), 1: the true value is at least this, -1: at most, 0: it is this
     lines: tuple[Line, ...]  # in the order in which they were asked for
     asked: Asked
     forbidden: IndexVector  # (p, 3), list, kind and position

@@ -26,7 +26,7 @@ from .ledger import observation_of
 from .logs import check_same_terms, log_records
 from .names import Axis, axes_of
 from .progress import Status, status_of
-from .reading_tables import check_outliers, read_table
+from .reading_tables import check_outliers, check_positive, read_table
 from .report import write_report
 from .run import Run
 from .settings import as_costs, change_rows, check_settings, check_stored_settings, grown, renamed, retired
@@ -108,6 +108,7 @@ class Study:
         noise: float | str | None = None,
         rank: int | None = None,
         records: str = "all",
+        scale: str | None = None,
     ) -> Self:
         """Make a new study.
 
@@ -128,9 +129,13 @@ class Study:
         records : {"all", "latest", "error"}, default "all"
             What counts where a cell was measured more than once: the mean of all readings, weighted by their number;
             the latest; or an error if they differ.
+        scale : {None, "log"}, default None
+            "log" for positive values that span powers of ten: logarithms are fitted, and :meth:`predict` gives values
+            and intervals in units again, all positive. :meth:`observation`, :meth:`fit`, :meth:`certify` and ``noise``
+            are those of the natural logarithms, and the mean of repeated readings is the geometric one.
         """
         settings = check_settings(
-            rows=rows, columns=columns, budget=budget, costs=costs, noise=noise, rank=rank, records=records
+            rows=rows, columns=columns, budget=budget, costs=costs, noise=noise, rank=rank, records=records, scale=scale
         )
         now = wall_clock()
         make_file(Path(path), {"study": [(1, now, 0)], **change_rows(None, settings, 1, now, user_of(None))})
@@ -296,7 +301,8 @@ class Study:
             Long, with the columns ``row``, ``column``, ``value`` and perhaps ``note``, ``time``, ``list`` and
             ``corrects`` (the number of the record that is wrong); wide, with a row for each row; or a work list that
             was filled in. An empty value is a failed measurement; in a wide table only if the cell is pending.
-            With ``format``, files and folders of logs.
+            ``>10000`` and ``<0.5`` are bounds: fitted as such, kept and paid like values, and never evidence. With
+            ``format``, files and folders of logs.
         format : {"lm-eval", "inspect", "helm"}, optional
             The harness whose logs these are, see :func:`curplus.sources.open_logs`. An answer in a log is known by its
             run: told again, it is not kept twice.
@@ -342,6 +348,8 @@ class Study:
 
     def _keep(self, records: Records, origin: Origin, *, check: bool = False, **how: bool) -> Receipt:
         axes, price = self._axes, self._entry_price
+        if self.settings.scale is not None:
+            check_positive(records, *axes)
         refuse = (lambda fresh, recent: check_outliers(fresh, recent, *axes)) if check else None
         return self._storage.add_records(records, origin, price, check=refuse, **how)
 
@@ -411,7 +419,10 @@ class Study:
         return lists_frame(self._storage.lists())
 
     def records(self) -> Any:
-        """All readings as a DataFrame: number, row, column, value, note, time, what it corrects, who told it, when."""
+        """All readings as a DataFrame: number, row, column, value, note, time, what it corrects, who told it, when.
+
+        Values are numbers; if some are bounds, these are texts such as ``">10000"``, which :meth:`tell` reads again.
+        """
         return records_frame(self._storage.record_rows(), self._rows, self._columns)
 
     # -- the answer so far ----------------------------------------------------------------------------------------
@@ -446,15 +457,33 @@ class Study:
         """How good the approximation is (:func:`curplus.certify`); :meth:`status` remembers it."""
         return self._fits.judge(self._fits.now(), level)
 
-    def means(self, axis: int = 1, *, level: float = 0.95) -> MeanEstimates:
+    def means(
+        self, axis: int = 1, *, level: float = 0.95, min_value: float | None = None, max_value: float | None = None
+    ) -> MeanEstimates:
         """The mean of every row (axis 1) or column (axis 0), as :func:`curplus.estimate_means` gives it."""
+        if self.settings.scale is not None:
+            raise InvalidArgumentError(
+                "the study fits logarithms (scale='log'), and a mean of them is no mean of the values: its exponential "
+                "is their geometric mean. If you want that, use exp of estimate_means(study.fit(), "
+                "study.observation()); for means of values, take those of predict()."
+            )
         fitted = self._fits.now()
-        return estimate_means(fitted.approximation, fitted.observation, axis=axis, level=level)
+        how: dict[str, Any] = {"axis": axis, "level": level, "min_value": min_value, "max_value": max_value}
+        return estimate_means(fitted.approximation, fitted.observation, **how)
 
-    def predict(self, rows: Any = None, columns: Any = None, *, level: float = 0.9) -> Any:
+    def predict(
+        self,
+        rows: Any = None,
+        columns: Any = None,
+        *,
+        level: float = 0.9,
+        min_value: float | None = None,
+        max_value: float | None = None,
+    ) -> Any:
         """Values of cells as a DataFrame: row, column, value, low, high, measured (:func:`curplus.predict_interval`).
 
-        Measured values are kept as they are. ``low`` and ``high`` are nan if no interval can be given.
+        Measured values are kept as they are. ``low`` and ``high`` are nan if no interval can be given. The value of a
+        bounded cell is beyond its bound, which is one end of its interval; no evidence gives the other.
 
         Parameters
         ----------
@@ -462,9 +491,12 @@ class Study:
             The cells of these rows in these columns; all of those left out.
         level : float, default 0.9
             Confidence of the intervals.
+        min_value, max_value : float, optional
+            Limits that all values have; predictions and intervals keep to them.
         """
         some = self._rows.positions_of(rows), self._columns.positions_of(columns)
-        return prediction_frame(self._fits.now(), self._axes, *some, level)
+        limits, scale = (min_value, max_value), self.settings.scale
+        return prediction_frame(self._fits.now(), self._axes, *some, level, limits, scale)
 
     def status(self, *, n_next: int | None = None) -> Status:
         """Spent, left, pending, failed, error by round, and when to stop. Nothing is fitted: it costs nothing.

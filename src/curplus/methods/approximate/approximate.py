@@ -33,6 +33,7 @@ from ..nystroem import by_nystroem, has_other_entries, is_nystroem
 from ..symmetric import symmetric_part
 from .assemble import put_back
 from .blend import blended
+from .bounded import repeated_with_bounds, trials_with_bounds
 from .exact import Exact, exact_answer
 from .models import MODELS, Model, chosen_models
 from .offsets import Offsets
@@ -92,7 +93,10 @@ def approximate(
        left out with them.
     3. The weights of the models are those that predict left-out values best, not negative and with a sum of at most
        one. They are held to a default by as much as a few of the left-out values decide.
-    4. Each model is fitted to everything, and blended. Rows and columns take the place of what was predicted of them,
+    4. Values of which a bound is known (``observation.bounds``) take part with the mean beyond the bound of a normal
+       distribution around their prediction, and all fits are made again with these, until they stay, five times at
+       most. They are never left out, so no weight and no error rests on them.
+    5. Each model is fitted to everything, and blended. Rows and columns take the place of what was predicted of them,
        and the leading ``rank`` directions are kept.
 
     The fits without each fold stay with the answer: :func:`curplus.certify`, :func:`curplus.estimate_means` and
@@ -104,7 +108,9 @@ def approximate(
 
     References
     ----------
-    Breiman: Stacked regressions, 1996. van der Laan, Polley, Hubbard: Super learner, 2007.
+    Breiman: Stacked regressions, 1996. van der Laan, Polley, Hubbard: Super learner, 2007. Of bounds: Tobin: Estimation
+    of relationships for limited dependent variables, 1958; Dempster, Laird, Rubin: Maximum likelihood from incomplete
+    data via the EM algorithm, 1977.
 
     Examples
     --------
@@ -129,6 +135,7 @@ class StackedApproximation:
     models: tuple[Model, ...] = MODELS
     form: str = "free"
     weights: tuple[float, ...] | None = field(default=None, repr=False)  # those of a fit before; None: to be found
+    deviation: float = field(default=0.0, repr=False)  # with weights: by which values deviate, where bounds are known
     sees_whole_matrix: ClassVar[bool] = False
 
     def fit(self, observation: Observation, *, rng: RandomState = 0) -> Factorization:
@@ -146,7 +153,7 @@ class StackedApproximation:
             return task.repeated(models)
         uses_entries = any(model.uses_entries for model in models)
         evidence = left_out(cells, task.sample, random_generator(rng), uses_entries=uses_entries)
-        return task.blended(trials_of(models, cells, evidence))
+        return task.blended((trials_with_bounds if len(cells.bounds) else trials_of)(models, cells, evidence))
 
 
 def _applicable(models: Sequence[Model], cells: Cells) -> list[Model]:
@@ -206,10 +213,12 @@ class _Task(NamedTuple):
         """The same blend as before, of other cells."""
         weights = dict(zip((model.name for model in self.method.models), self.method.weights or (), strict=True))
         kept = [model for model in models if weights[model.name] > 0] or models[:1]
-        fits = [model.fit(self.cells) for model in kept]
-        answer = self._cut(
-            put_back(self.cells, blended(fits, [weights[model.name] for model in kept])), self.method.rank
-        )
+        weighted = [weights[model.name] for model in kept]
+        if len(self.cells.bounds):
+            blend = repeated_with_bounds(kept, weighted, self.cells, self.method.deviation / self.unit)
+        else:
+            blend = blended([model.fit(self.cells) for model in kept], weighted)
+        answer = self._cut(put_back(self.cells, blend), self.method.rank)
         return self._finished(answer, FitReport(), None, NO_INDEX)
 
     def blended(self, trials: Trials) -> Factorization:
@@ -230,7 +239,9 @@ class _Task(NamedTuple):
         report = fit_report(answer.rank, why, trials, found, self.unit)
         model = FittedModel.of(answer, found.error) if found.number else None
         weights = tuple(float(x) for x in trials.weights)
-        method = replace(self.method, models=trials.models, weights=weights, rank=max(answer.rank, 1))
+        deviation = trials.deviation * self.unit
+        rank = max(answer.rank, 1)
+        method = replace(self.method, models=trials.models, weights=weights, rank=rank, deviation=deviation)
         left_out = trials.left_out
         fits = tuple(self._in_units(self._in_form(part)[0]) for part in parts)
         refits = Refits(left_out.records, left_out.rows, left_out.columns, fits)
@@ -290,11 +301,16 @@ class _Task(NamedTuple):
                 method,
                 held_out,
                 o.fingerprint,
-                FitReport((*report.facts, *facts)),
+                FitReport((*report.facts, *facts, *_bound_facts(o))),
                 None if model is None else model.scale(self.unit),
                 refits,
             ),
         )
+
+
+def _bound_facts(o: Observation) -> tuple[Fact, ...]:
+    why = "fitted as such; no error rests on them"
+    return (Fact("n_bounds", len(o.bounds), "bounds", reason=why),) if len(o.bounds) else ()
 
 
 def _least_rank(parts: Sequence[Factorization], trials: Trials) -> int:

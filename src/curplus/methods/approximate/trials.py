@@ -27,6 +27,10 @@ class Trials:
     whole: tuple[Prediction, ...]  # each model, fitted to everything
     left_out: LeftOut
     parts: tuple[tuple[Prediction, ...], ...]  # each model, fitted without each fold
+    given: tuple[FloatArray, ...] | None = (
+        None  # weights of the models, of all and without each fold, if not found here
+    )
+    deviation: float = 0.0  # standard deviation of values from the blend, by which bounded cells were fitted
 
     @cached_property
     def fold(self) -> IndexVector:
@@ -47,10 +51,14 @@ class Trials:
     @cached_property
     def weights(self) -> FloatArray:
         """The weights that predict left-out values best; a single model is the answer."""
+        if self.given is not None:
+            return self.given[0]
         return np.ones(1) if len(self.models) == 1 else blend_weights(self.held)
 
     def weights_without(self, fold: int) -> FloatArray:
         """The weights by the values of the other folds; by all if there is no other."""
+        if self.given is not None:
+            return self.given[fold + 1]
         if len(self.parts) == 1 or len(self.models) == 1:
             return self.weights
         return blend_weights(self.held.take(np.flatnonzero(self.fold != fold)))

@@ -18,6 +18,7 @@ from ..._typing import FloatArray
 from ...exceptions import InvalidArgumentError, SourceError
 from ..content import damage_told
 from ..long import LongSource, long_of_blocks
+from ..notation import Readings
 from .helm import read_helm
 from .inspect_ai import read_inspect, write_inspect
 from .lm_eval import read_lm_eval, write_lm_eval
@@ -123,7 +124,7 @@ def open_logs(
     (['org__small'], ['sums/0', 'sums/1', 'sums/2'], [0.0, 1.0, 0.0])
     """
     blocks = log_blocks(paths, format=format, metric=metric, filter=filter, model=model)
-    return long_of_blocks((block.models, block.questions, block.values) for block in blocks)
+    return long_of_blocks((block.models, block.questions, Readings(block.values)) for block in blocks)
 
 
 def log_blocks(

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..._arrays import to_numpy
 from ..._typing import FloatArray, IndexVector
-from ...evaluation import MeanEstimates, estimate_means
+from ...evaluation import MeanEstimates
 from ...evaluation.cross_fit import cross_fit
 from ...factorization.importance import Merits, merits
 from ...plotting.predictions import COARSE
@@ -97,11 +97,9 @@ def _table_of_picks(axis: int, what: str, picks: Merits, asked: dict[tuple[int, 
     )
 
 
-def means_part(
-    study: Study, fitted: Fitted, n_measured: IndexVector, axis: int, n_best: int, largest: bool
-) -> dict[str, Any]:
+def means_part(study: Study, n_measured: IndexVector, axis: int, n_best: int, largest: bool) -> dict[str, Any]:
     """Means of rows or columns, and which may be best."""
-    found = estimate_means(fitted.approximation, fitted.observation, axis=axis)
+    found = study.means(axis)
     side = (study._columns, study._rows)[axis]
     n_best, order = min(n_best, side.size), np.argsort(-found.estimate if largest else found.estimate, kind="stable")
     may_be = np.isin(order, found.best(n_best, largest=largest))
@@ -151,7 +149,7 @@ def _table_of_means(
     )
 
 
-def held_out_part(fitted: Fitted) -> dict[str, Any]:
+def held_out_part(fitted: Fitted, unit: str = "") -> dict[str, Any]:
     """Predictions beside what was measured, by fits that did not use it."""
     fits = cross_fit(fitted.approximation, fitted.observation)
     if not len(fits.counted):
@@ -164,7 +162,7 @@ def held_out_part(fitted: Fitted) -> dict[str, Any]:
         "error": error,
         "words": f"Predictions of {counted(len(measured), 'cell')}, by fits that did not use them, are off by "
         f"{number(error).text} (root of the mean square). If their mean were predicted everywhere, it would be "
-        f"{number(spread).text}.",
+        f"{number(spread).text}.{unit}",
         "caption": "Cells, predicted by a fit that did not use them. On the dashed line both are equal."
         + (
             " Points are moved apart a little, since there are few different values."

@@ -14,6 +14,7 @@ from ..._layout import __version__
 from ..._sets import NO_INDEX, is_in, without
 from ..._typing import IndexVector
 from ...exceptions import CURPlusError
+from ...observation.scale import span_note
 from ..ledger import places_of
 from ..progress import Status, is_judged, round_of, stopping_sentence
 from ..storage import Round, Snapshot
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["facts_of"]
 
 LEVEL = 0.95
+LOGARITHMS = " All of these are natural logarithms."
 
 Facts = dict[str, Any]
 
@@ -51,8 +53,8 @@ def facts_of(study: Study, *, axis: int = 1, n_best: int = 5, largest: bool = Tr
         "money": _money(study, status, rounds),
         "answer": part(answer_part),
         "picks": part(lambda fitted: picks_part(study, fitted, snapshot.lines)),
-        "means": part(lambda fitted: means_part(study, fitted, _n_measured(snapshot, axis), axis, n_best, largest)),
-        "held_out": part(held_out_part),
+        "means": part(lambda _: means_part(study, _n_measured(snapshot, axis), axis, n_best, largest)),
+        "held_out": part(lambda fitted: held_out_part(fitted, "" if study.settings.scale is None else LOGARITHMS)),
         "next": _or_why(lambda: next_part(study, snapshot, rounds)),
     }
 
@@ -116,6 +118,7 @@ def _measured(snapshot: Snapshot, rows: IndexVector = NO_INDEX, columns: IndexVe
         "single cells": found.cells[~on_line],
         "failed": found.failed[~is_in(found.failed, out)],
         "pending": out,
+        **({"bounds, such as >10": found.bounded} if len(found.bounded) else {}),
     }
     size, n_repeats = math.prod(settings.shape), found.repeats.freedom
     repeats = f"; {counted(n_repeats, 'reading')} of cells that were known already" if n_repeats else ""
@@ -125,8 +128,13 @@ def _measured(snapshot: Snapshot, rows: IndexVector = NO_INDEX, columns: IndexVe
         "n_known": len(found.cells),
         "share_known": len(found.cells) / size,
         "words": f"{counted(len(rows), 'row')} and {counted(len(columns), 'column')} were asked for and measured as a "
-        f"whole, or at least half of each{repeats}.",
+        f"whole, or at least half of each{repeats}.{_hint(snapshot, settings.scale)}",
     }
+
+
+def _hint(snapshot: Snapshot, scale: str | None) -> str:
+    note = "" if scale is not None else span_note(snapshot.values)
+    return f" {sentence(note)}" if note else ""
 
 
 def _n_measured(snapshot: Snapshot, axis: int) -> IndexVector:

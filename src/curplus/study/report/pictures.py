@@ -29,7 +29,7 @@ WIDTH, LETTERS = 350, 11.5  # points; on a phone of 390 pixels a point is just u
 MOST_NAMES, MOST_MEANS = 12, 25
 MOST_POINTS = 480  # of the map, along each side
 SHADES = 16  # of a point that stands for many cells: more cannot be told apart, and make a large file
-COLOUR_OF_KIND = (COLOURS[0], COLOURS[2], COLOURS[1], COLOURS[4])  # of cells: whole, single, failed, pending
+COLOUR_OF_KIND = (*(COLOURS[k] for k in (0, 2, 1, 4, 3)),)  # of cells: whole, single, failed, pending, bounds
 UNSAID = ("Date", "Creator", "Format", "Type")  # what Matplotlib would say of each picture
 
 INK, SOFT = "#22303c", "#eaf0f6"
@@ -97,6 +97,7 @@ def _draw_map(shape: Shape, places: Sequence[IndexVector], *, ax: Axes) -> None:
     strength = np.rint(np.sqrt(shares_of(shape, places)) * SHADES) / SHADES
     total = strength.sum(axis=-1, keepdims=True)
     palette = np.array([[int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)] for colour in COLOUR_OF_KIND])
+    palette = palette[: len(places)]
     pixels = np.concatenate([strength @ palette / np.maximum(total, 1 / SHADES), np.minimum(total, 1)], axis=-1)
     ax.imshow(pixels, interpolation="none", aspect="auto")
     ax.spines[:].set_visible(False)
