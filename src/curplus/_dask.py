@@ -31,7 +31,7 @@ __all__ = [
     "tall",
 ]
 
-TOGETHER = 16  # small matrices that are added up at once
+MATRICES_TOGETHER = 16  # small matrices that are added up at once
 MOST_IN_ONE = 2**24  # numbers: what is taken of many blocks is one block up to this size
 
 
@@ -187,7 +187,7 @@ def dask_inner_products(x: Any) -> FloatArray:
     x = tall(x, axis=0)
     parts = [delayed(_gram, block) for block in _blocks(x)]
     while len(parts) > 1:
-        parts = [delayed(_sum, parts[k : k + TOGETHER]) for k in range(0, len(parts), TOGETHER)]
+        parts = [delayed(_sum, parts[k : k + MATRICES_TOGETHER]) for k in range(0, len(parts), MATRICES_TOGETHER)]
     gram: FloatArray = parts[0].compute()
     return gram
 

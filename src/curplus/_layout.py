@@ -3,12 +3,12 @@
 The test of the layers, the table in CONTRIBUTING and the reference are made from this list.
 """
 
-__all__ = ["NAMES", "SHARED", "SUBPACKAGES", "__version__"]
+__all__ = ["PUBLIC_NAMES", "SHARED_MODULES", "SUBPACKAGES", "__version__"]
 
 __version__ = "0.1.0"  # the only place: pyproject.toml reads it here, and a test compares CITATION.cff
 
 #: Modules that serve all the others, in the order in which they may import each other.
-SHARED = (
+SHARED_MODULES = (
     "_layout",
     "exceptions",
     "_typing",
@@ -48,7 +48,7 @@ SUBPACKAGES = {
 }
 
 #: Public names of the package, each with the module that has it; a name without one is a module itself.
-NAMES = {
+PUBLIC_NAMES = {
     "CallableSource": "sources",
     "Certificate": "evaluation",
     "Costs": "acquisition",

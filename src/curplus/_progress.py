@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 __all__ = ["Tell", "showing"]
 
-PATIENCE = 1.0  # seconds without a word
+SILENT_SECONDS = 1.0  # seconds without a word
 
 #: Called with how much is done, and of how much where that is known.
 Tell = Callable[..., None]
@@ -41,7 +41,7 @@ def showing(what: str, *, wanted: bool) -> Iterator[Tell]:
         yield lambda done, total=None: None
         return
     display = _bar(what) or _Lines(what)
-    timer = Timer(PATIENCE, display.start)
+    timer = Timer(SILENT_SECONDS, display.start)
     timer.daemon = True
     timer.start()
     try:

@@ -16,7 +16,7 @@ from .._typing import RandomState, Shape
 from ..exceptions import CURPlusError, InconsistentObservationError, InvalidArgumentError, SourceError
 from ..observation import Observation, SamplePlan, read
 from ..observation.observation import check_observation
-from ..observation.plan import UNIFORM
+from ..observation.plan import ALL_UNIFORM
 from ..observation.symmetry import PSD, SYMMETRIC, mirrored, promised
 from ..sources import Source, as_source
 from .budget import check_budget
@@ -267,7 +267,7 @@ def _shape(source: Source) -> tuple[int, int]:
 def _begin(source: Source, start: Observation | None, n_entries: int | None, **how: Any) -> Observation:
     """What is known before the first reading."""
     shape = _shape(source)
-    nothing = read(source, SamplePlan(shape, NO_INDEX, NO_INDEX, NO_INDEX, NO_INDEX, design=UNIFORM), **how)
+    nothing = read(source, SamplePlan(shape, NO_INDEX, NO_INDEX, NO_INDEX, NO_INDEX, design=ALL_UNIFORM), **how)
     if start is None:
         return nothing
     if check_observation(start, name="start").shape != shape:

@@ -35,7 +35,7 @@ from .._validation import check_count
 from ..exceptions import InvalidArgumentError
 from ..factorization.nystroem import Nystroem, nystroem_of
 from ..observation import Observation, SamplePlan, SamplingDesign
-from ..observation.plan import UNIFORM, distinct_others
+from ..observation.plan import ALL_UNIFORM, distinct_others
 
 __all__ = ["PSD_STRATEGIES", "propose_psd", "psd_totals"]
 
@@ -100,7 +100,7 @@ def propose_psd(
     rng = np.random.default_rng([seed, observation.n_columns])
     if strategy == "uniform":
         index = distinct_others(rng, observation.shape[1], missing, _excluded(observation, candidates))
-        return _columns(observation, index, "drawn uniformly", UNIFORM)
+        return _columns(observation, index, "drawn uniformly", ALL_UNIFORM)
     found = nystroem_of(observation)
     left = np.where(found.residual > found.rounding, found.residual, 0.0)
     left[_excluded(observation, candidates)] = 0.0

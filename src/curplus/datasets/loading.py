@@ -21,7 +21,7 @@ from .formats.compact import read_compact
 
 __all__ = ["load", "loader"]
 
-EXACT = 1e-12  # relative: whole numbers differ by more, sums of the same fractions in another order by less
+SAME_SUM = 1e-12  # relative: whole numbers differ by more, sums of the same fractions in another order by less
 
 
 def load(name: str, *, data_home: DataHome = None) -> Dataset | Ratings:
@@ -119,7 +119,7 @@ def _checked(matrix: Any, card: Card, file: DataFile) -> Dataset | Ratings:
     if card.nnz is not None and data.nnz != card.nnz:
         entries = "ratings" if card.kind == "ratings" else "non-zero entries"
         raise file.broken(f"{entries}: {data.nnz}, but {card.title} has {card.nnz}")
-    if card.total is not None and not math.isclose(total, card.total, rel_tol=EXACT):
+    if card.total is not None and not math.isclose(total, card.total, rel_tol=SAME_SUM):
         raise file.broken(f"sum: {total:.12g}, but {card.title} has {card.total:.12g}")
     return _ratings(data) if card.kind == "ratings" else data
 

@@ -11,6 +11,7 @@ import scipy.sparse
 from .._extras import is_kind
 from .._typing import FloatArray
 from ..exceptions import InvalidArgumentError
+from ..observation.table import UNSTORED
 from ..sources.frames import refuse_words
 
 __all__ = [
@@ -22,8 +23,6 @@ __all__ = [
     "is_nan",
     "with_gaps",
 ]
-
-UNSTORED = "unstored"
 
 
 def check_columns_are_numbers(table: Any) -> None:

@@ -1,9 +1,9 @@
 """Which values are left out, so that models can be compared on values that they were not fitted to.
 
-Scattered entries are like the cells that were not read, so they are left out, each in one of a few folds. If they are
-few, whole rows and columns are left out with them, in turn: what they hold outside the others is like the cells that
-were not read too. A table with gaps has nothing but cells of its rows. If there are very many values, one fold of some
-of them says enough.
+Scattered entries represent the cells that were not read, so they are left out, each in one of a few folds. If they are
+few, whole rows and columns are left out in turn as well: their cells outside the other rows and columns represent
+unread cells too. A table with gaps has nothing but cells of its rows. If there are very many values, one fold of some
+of them is enough.
 """
 
 from __future__ import annotations
@@ -16,15 +16,14 @@ from numpy.typing import NDArray
 from .._arrays import gather, index_table, to_numpy
 from .._typing import FloatArray, IndexVector
 from ..observation import Cells, Observation
-from .folds import dealt
+from .folds import FOLDS, dealt
 
 __all__ = ["LeftOut", "left_out"]
 
-FOLDS = 5
-MANY = 20_000  # cells, from which on a fit is too dear to be made again so often
-ENOUGH = 100  # entries, with which rows and columns are not left out
-MOST = 5000  # values that are left out of many
-MOST_OF_A_ROW = 200  # cells of a row that is left out; the others tell the same
+MANY_CELLS = 20_000  # cells; with more, the fit is repeated once and not five times
+ENOUGH_ENTRIES = 100  # entries; with fewer, rows and columns are left out too
+MOST_OF_MANY_CELLS = 5000  # values that are left out if there are many
+MOST_OF_A_ROW = 200  # cells of a row that is left out; more of one row add little
 
 
 class Fold(NamedTuple):
@@ -35,7 +34,7 @@ class Fold(NamedTuple):
     j: IndexVector  # (h,)
     values: FloatArray  # (h,)
     weights: FloatArray  # (h,)
-    group: IndexVector  # (h,), values of one row or column that is left out err together
+    group: IndexVector  # (h,), the errors of one left-out row or column are correlated
     hides_lines: bool  # whether rows or columns are left out
 
 
@@ -52,13 +51,13 @@ def left_out(cells: Cells, sample: Observation, rng: np.random.Generator, *, use
     """Values left out in turn; all entries at once for models that do not use them."""
     is_evidence = sample.outside & ~sample.steering
     n_evidence, n_cells = int(np.count_nonzero(is_evidence)), cells.n_values
-    with_lines = n_evidence < ENOUGH and not cells.is_table
+    with_lines = n_evidence < ENOUGH_ENTRIES and not cells.is_table
     if not uses_entries and not with_lines:
         records = np.where(sample.outside, 0, -1)
         return LeftOut((_fold(cells, sample, is_evidence),), records, *_never(cells))
     place = _place(sample)
-    if n_cells > MANY:
-        share = max(MOST / max(n_evidence, 1), 1 / FOLDS if n_evidence < MOST else 0.0)
+    if n_cells > MANY_CELLS:
+        share = max(MOST_OF_MANY_CELLS / max(n_evidence, 1), 1 / FOLDS if n_evidence < MOST_OF_MANY_CELLS else 0.0)
         records = np.where(is_evidence & (dealt(place, max(round(1 / share), 2), rng) == 0), 0, -1)
         n_folds = 1
     else:
@@ -83,7 +82,7 @@ def _never(cells: Cells) -> tuple[IndexVector, IndexVector]:
 def _dealt_lines(
     cells: Cells, sample: Observation, n_folds: int, rng: np.random.Generator
 ) -> tuple[IndexVector, IndexVector]:
-    """The fold of each sampled row and column; of a symmetric matrix, a row is left out with the column that it is."""
+    """The fold of each sampled row and column; of a symmetric matrix, a row is left out with its mirrored column."""
     rows = rng.permutation(cells.n_rows) % FOLDS
     columns = (rng.permutation(cells.n_columns) + n_folds - 1) % FOLDS  # of one row and one column, one is kept
     if sample.symmetry is not None:
@@ -94,7 +93,7 @@ def _dealt_lines(
 def _place(sample: Observation) -> IndexVector:
     """What is left out together: records of one position, or of the two that have one value by symmetry.
 
-    Independent draws may meet a position again, and what is known of it from others is then part of the prediction.
+    Independent draws may hit a position again, and a prediction may then use what is known of it from the other draws.
     """
     if sample.probabilities is not None:
         return np.arange(sample.n_entries)

@@ -1,8 +1,8 @@
 r"""The approximation :math:`\hat M = \hat U Z \hat V^\top`, which acts like the matrix it stands for.
 
-Of a complex matrix it is :math:`\hat U Z \hat V^*`: the paper's transposes become adjoints. The n x m matrix is never
-formed unless it is asked for. The approximation speaks SciPy's operator protocol without
-inheriting from it, so that its arrays may come from any array-API library.
+Of a complex matrix it is :math:`\hat U Z \hat V^*`: the paper's transposes become adjoints. The n x m matrix is formed
+only on request. The approximation follows SciPy's operator protocol without inheriting from it, so that its arrays may
+come from any array-API library.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class Factorization(Operator, Completing):
 
     @property
     def report(self) -> FitReport:
-        """What the method chose and found, and why."""
+        """The report of the fit: what was chosen, and why."""
         return self.provenance.report
 
     @property
@@ -223,7 +223,7 @@ class Factorization(Operator, Completing):
         rows : array of positions, optional
             Which rows; all if left out.
         exclude : Observation, optional
-            What is known already: a column does not count for a row whose value there was read.
+            Known values: a column is left out for a row if its value there was read.
 
         Returns
         -------
@@ -333,12 +333,12 @@ class Factorization(Operator, Completing):
 
     @property
     def sampled_column_names(self) -> Names:
-        """Names of the sampled columns, or their positions where columns have no names."""
+        """Names of the sampled columns, or their positions if columns have no names."""
         return self.column_index if self.column_names is None else self.column_names[self.column_index]
 
     @property
     def sampled_row_names(self) -> Names:
-        """Names of the sampled rows, or their positions where rows have no names."""
+        """Names of the sampled rows, or their positions if rows have no names."""
         return self.row_index if self.row_names is None else self.row_names[self.row_index]
 
     # -- keeping and showing --------------------------------------------------------------------------------------
@@ -360,7 +360,7 @@ class Factorization(Operator, Completing):
         write_store(path, "factorization", *self._saved())
 
     def _saved(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """All arrays, and what else there is to keep."""
+        """All arrays and the header of the file."""
         arrays = {f"left_{name}": part for name, part in self.left._asdict().items()}
         if self.right is not self.left:
             arrays |= {f"right_{name}": part for name, part in self.right._asdict().items()}
@@ -388,7 +388,7 @@ class Factorization(Operator, Completing):
 
     @property
     def facts(self) -> tuple[Fact, ...]:
-        """What there is to say about it, ready to be shown."""
+        """The approximation as facts, ready to be shown."""
         core = self.core
         return (
             Fact("shape", f"{self.shape[0]} x {self.shape[1]}"),

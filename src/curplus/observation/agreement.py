@@ -44,7 +44,7 @@ def spread_of(readings: Readings) -> Spread:
 Place: TypeAlias = Callable[[int], tuple[int, int]]  # row and column of the t-th number of an array
 
 
-class Comparison(NamedTuple):
+class ComparedReadings(NamedTuple):
     """Two readings of the same places."""
 
     first: str  # what the first readings are of
@@ -64,14 +64,14 @@ def check_agreement(first: Readings, second: Readings, magnitude: float) -> None
         ours = take(first.rows, second.column_index, axis=1)
         theirs = take(second.columns, first.row_index, axis=0)
         place = _crossing(first.row_index, second.column_index)
-        _compare(Comparison("rows", ours, "columns", theirs, place), rounding, _tolerated(spread.line, line))
+        _compare(ComparedReadings("rows", ours, "columns", theirs, place), rounding, _tolerated(spread.line, line))
     if not first.n_entries:
         return
     for what, a, b in (("rows", first.H, second.H), ("columns", first, second)):
         on = index_table(b.column_index, b.shape[1])[a.j]
         t = np.flatnonzero(on >= 0)
         ours, theirs = take(a.values, t, axis=0), gather(b.columns, a.i[t], on[t])
-        pair = Comparison("entries", ours, what, theirs, _pair(first.i[t], first.j[t]))
+        pair = ComparedReadings("entries", ours, what, theirs, _pair(first.i[t], first.j[t]))
         _compare(pair, rounding, _tolerated(spread.of(t), line))
 
 
@@ -83,7 +83,7 @@ def check_records(readings: Readings, magnitude: float) -> None:
     _, first, place = np.unique(r.entries.flat_index, return_index=True, return_inverse=True)
     t = np.flatnonzero(first[place] != np.arange(r.n_entries))
     ours, theirs = take(r.values, t, axis=0), take(r.values, first[place[t]], axis=0)
-    pair = Comparison("entries", ours, "entries before", theirs, _pair(r.i[t], r.j[t]))
+    pair = ComparedReadings("entries", ours, "entries before", theirs, _pair(r.i[t], r.j[t]))
     noise = _tolerated(spread.of(t), spread.of(first[place[t]]))
     _compare(pair, 8 * rounding_unit(r.values) * magnitude, noise)
 
@@ -101,7 +101,7 @@ def check_repeated(first: Readings, second: Readings, magnitude: float) -> None:
         ours, theirs = take(a.columns, where[both], axis=1), take(b.columns, both, axis=1)
         place = _crossing(np.arange(a.shape[0]), b.column_index[both])
         place = _turned(place) if what == "rows" else place
-        pair = Comparison(f"first {what}", ours, f"{what} of the second", theirs, place)
+        pair = ComparedReadings(f"first {what}", ours, f"{what} of the second", theirs, place)
         _compare(pair, 8 * rounding_unit(first.values) * magnitude, noise)
 
 
@@ -156,7 +156,7 @@ def _turned(place: Place) -> Place:
     return lambda t: place(t)[::-1]
 
 
-def _compare(pair: Comparison, rounding: float, noise: Any) -> None:
+def _compare(pair: ComparedReadings, rounding: float, noise: Any) -> None:
     """Readings are compared where they are, as whole columns can be among them; ``noise`` is what it allows."""
     if not math.prod(pair.ours.shape):
         return

@@ -15,7 +15,7 @@ from ..exceptions import InvalidArgumentError
 
 __all__ = ["Region", "check_region"]
 
-PARTS = ("forbidden_rows", "forbidden_columns", "forbidden_i", "forbidden_j")
+FORBIDDEN_PARTS = ("forbidden_rows", "forbidden_columns", "forbidden_i", "forbidden_j")
 
 
 class Region(NamedTuple):
@@ -37,12 +37,12 @@ class Region(NamedTuple):
 
     def parts(self) -> dict[str, IndexVector]:
         """The positions as arrays, for a file."""
-        return dict(zip(PARTS, (self.rows, self.columns, *self.cells), strict=True))
+        return dict(zip(FORBIDDEN_PARTS, (self.rows, self.columns, *self.cells), strict=True))
 
     @classmethod
     def of_parts(cls, arrays: dict[str, Any]) -> Region:
         """The places that :meth:`parts` made arrays of, taken out of these."""
-        rows, columns, i, j = (np.asarray(arrays.pop(name, NO_INDEX)) for name in PARTS)
+        rows, columns, i, j = (np.asarray(arrays.pop(name, NO_INDEX)) for name in FORBIDDEN_PARTS)
         return cls(rows, columns, (i, j))
 
     def union(self, other: Region, shape: Shape) -> Region:

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._arrays import array_namespace, concatenate, float64, index_table, keep, one_type, take
 from .._typing import Array, IndexVector, Vector
-from .._validation import UNKNOWN
+from .._validation import UNKNOWN_NOISE
 from ..exceptions import InvalidArgumentError
 from .agreement import check_agreement, check_records, check_repeated, check_symmetric
 from .checks import check_range
@@ -74,7 +74,7 @@ def joined_noise(first: Readings, second: Readings) -> Noise:
         return np.concatenate([_noise_of_each(first), _noise_of_each(second)])
     if a is None or b is None:
         return b if a is None else a
-    return UNKNOWN if isinstance(a, str) or isinstance(b, str) else max(a, b)
+    return UNKNOWN_NOISE if isinstance(a, str) or isinstance(b, str) else max(a, b)
 
 
 def _noise_of_each(r: Readings) -> Vector:

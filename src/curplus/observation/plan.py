@@ -82,7 +82,7 @@ DEFAULT_RANK = 10  # where the user names none
 FEWEST_CROSSES = 4  # of rows and columns of each kind that are bought at all
 FOR_LINES, FOR_EACH_CROSS = 0.53, 0.0325  # share of the budget that rows and columns get: more where they are many
 MOST_FOR_LINES = 0.82
-UNIFORM = SamplingDesign("uniform", "uniform", "uniform")
+ALL_UNIFORM = SamplingDesign("uniform", "uniform", "uniform")
 
 
 class SampleCounts(NamedTuple):
@@ -117,7 +117,7 @@ def uniform_plan(shape: Shape, *, n_columns: int, n_rows: int, n_entries: int, r
     d1, d2, size = check_counts(shape, n_columns, n_rows, n_entries)
     rng = random_generator(rng)
     columns, rows, entries = distinct(rng, m, d1), distinct(rng, n, d2), distinct(rng, n * m, size)
-    return SamplePlan(shape, columns, rows, entries // m, entries % m, design=UNIFORM)
+    return SamplePlan(shape, columns, rows, entries // m, entries % m, design=ALL_UNIFORM)
 
 
 def check_counts(shape: Shape, n_columns: int, n_rows: int, n_entries: int) -> SampleCounts:

@@ -188,7 +188,7 @@ def _checked(plan: Any) -> SamplePlan:
     )
 
 
-class Reading(NamedTuple):
+class Fetched(NamedTuple):
     """What a source has at the positions of a plan; None for a part of which the plan names nothing."""
 
     columns: Matrix | None  # (n, d1)
@@ -196,16 +196,16 @@ class Reading(NamedTuple):
     values: Vector | None  # (n_entries,)
 
 
-def _fetch(source: Source, plan: SamplePlan, known: Observation | None = None) -> Reading:
+def _fetch(source: Source, plan: SamplePlan, known: Observation | None = None) -> Fetched:
     """Everything that a plan names; a source is not called for nothing."""
     if not any(map(len, (plan.column_index, plan.row_index, plan.i))):
-        return Reading(None, None, _nothing(source))
+        return Fetched(None, None, _nothing(source))
     in_one_pass = getattr(source, "read", None)
     if callable(in_one_pass):
         if known is not None and getattr(source, "skips_known", False) is True:
-            return Reading(*in_one_pass(plan, _known_parts(known)))
-        return Reading(*in_one_pass(plan))
-    return Reading(
+            return Fetched(*in_one_pass(plan, _known_parts(known)))
+        return Fetched(*in_one_pass(plan))
+    return Fetched(
         source.columns(plan.column_index) if len(plan.column_index) else None,
         source.rows(plan.row_index) if len(plan.row_index) else None,
         source.entries(plan.i, plan.j) if len(plan.i) else None,
@@ -233,7 +233,7 @@ def _nothing(source: Source) -> Vector | None:
         return None
 
 
-def _fetch_unknown(source: Source, plan: SamplePlan, known: Observation) -> Reading:
+def _fetch_unknown(source: Source, plan: SamplePlan, known: Observation) -> Fetched:
     """What a plan names; entries on rows and columns, and those that are known, are taken from there."""
     n, m = plan.shape
     flat, inverse = np.unique(plan.i * m + plan.j, return_inverse=True)
@@ -259,7 +259,7 @@ def _on(index: IndexVector, size: int) -> Any:
 
 
 def _looked_up(
-    sample: Observation | Reading, plan: SamplePlan, which: IndexVector, i: IndexVector, j: IndexVector
+    sample: Observation | Fetched, plan: SamplePlan, which: IndexVector, i: IndexVector, j: IndexVector
 ) -> Iterator[tuple[IndexVector, Vector]]:
     """Positions ``which``, each with its value from a row, a column or an entry of the sample, in this order."""
     n, m = plan.shape
