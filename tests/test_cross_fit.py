@@ -151,7 +151,7 @@ def test_entries_that_were_measured_elsewhere_count_once_they_are_said_to_be_uni
 
 
 def test_a_design_that_is_not_known_is_refused(crossed):
-    with pytest.raises(curplus.exceptions.InvalidArgumentError, match="must say 'uniform', 'given' or 'adaptive'"):
+    with pytest.raises(curplus.exceptions.InvalidArgumentError, match="must have 'uniform', 'given' or 'adaptive'"):
         crossed[1].with_design(rows="random")
 
 

@@ -1,7 +1,7 @@
 """Approximate a matrix from a few of its columns, rows and scattered entries.
 
 A source is read according to a plan, what was read becomes an observation, a method makes an approximation of it, and
-a certificate says how good that is. Names are loaded when they are first used.
+a certificate estimates its error. Names are loaded when they are first used.
 """
 
 from importlib import import_module

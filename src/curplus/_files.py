@@ -1,8 +1,8 @@
 """Keeping results safe: one npz format for observations and factorizations, without pickle.
 
-A file holds plain arrays and one JSON header that says what they are. Before any array is read, the inventory in the
-header is compared with what the parts say of themselves and with their sizes, so a file that is not what it says is
-refused before it costs memory.
+A file holds plain arrays and one JSON header that describes them. Before any array is read, the inventory in the
+header is compared with the headers and sizes of the parts, so a file with a false header is refused before it costs
+memory.
 """
 
 from __future__ import annotations

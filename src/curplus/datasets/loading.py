@@ -90,7 +90,7 @@ def _load_published(card: Card, where: list[Path], folder: Path | None) -> Datas
     try:
         return _checked(_stacked(card, files), card, DataFile(files[0].path))
     except SourceError:
-        for path in downloads:  # without a checksum, only now do we know that it is the wrong file
+        for path in downloads:  # without a checksum, the wrong file is found only now
             path.unlink(missing_ok=True)
         raise
 
@@ -109,7 +109,7 @@ def _stacked(card: Card, files: list[DataFile]) -> Any:
 
 
 def _checked(matrix: Any, card: Card, file: DataFile) -> Dataset | Ratings:
-    """The matrix or ratings, transposed if the card says so, and complete."""
+    """The matrix or ratings, transposed if the card has it the other way round, and complete."""
     if matrix.shape == card.shape[::-1]:
         matrix = matrix.T
     if matrix.shape != card.shape:

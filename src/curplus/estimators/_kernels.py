@@ -1,4 +1,4 @@
-"""Kernel matrices as sources: what is asked for is computed, and nothing else."""
+"""Kernel matrices as sources: only the requested kernels are computed."""
 
 from __future__ import annotations
 

@@ -23,9 +23,9 @@ NOISE_FACTORS = (
     1.0,
     1.4,
     2.0,
-)  # in terms of the residuals of the fit: the best ones on nine tables, all of these
-MOST_COMPLETED = 20_000_000  # of rows that are completed to choose among them; more would take longer and show the same
-LEAST = 1e-8  # of the values: no noise is smaller
+)  # in terms of the residuals of the fit; on nine tables, each of these was the best on one
+MOST_COMPLETED = 20_000_000  # of rows that are completed to choose among them; more hardly change the choice
+LEAST = 1e-8  # of the values: the least noise
 ROW_GROUPS = 10  # of rows, by their number of known values
 
 
@@ -34,7 +34,7 @@ class CellIntervals(NamedTuple):
 
     low: FloatArray  # (n, m)
     high: FloatArray  # (n, m)
-    reason: str = ""  # why gaps have none; empty where they have
+    reason: str = ""  # why gaps have no interval; empty if they have
 
 
 def errors_by_column(errors: FloatArray, j: IndexVector, spreads: FloatArray) -> FloatArray:
@@ -45,7 +45,7 @@ def errors_by_column(errors: FloatArray, j: IndexVector, spreads: FloatArray) ->
 
 
 class NewRows(NamedTuple):
-    """How rows that were not in the table are completed: each column in units of its noise, as in a factor model."""
+    """Completion of rows that were not in the table: each column in units of its noise, as in a factor model."""
 
     approximation: Factorization
     noise: FloatArray  # (m,)
@@ -64,9 +64,9 @@ class NewRows(NamedTuple):
 
 
 class GapScores(NamedTuple):
-    """Errors at left-out values, relative to their scale, which depends on the column and on what is known of the row.
+    """Errors at left-out values, relative to their scale, which depends on the column and on how full the row is.
 
-    They are those of rows that are completed as new ones are.
+    These rows are completed as new ones are.
     """
 
     edges: FloatArray  # numbers of known values that divide rows into groups

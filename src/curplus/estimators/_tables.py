@@ -57,11 +57,11 @@ def is_nan(missing_values: Any) -> bool:
 
 
 def check_kind(table: Any, missing_values: Any) -> None:
-    """A sparse matrix does not show whether what it does not store is a gap; the option does."""
+    """For a sparse matrix, the option decides whether a value that is not stored is a gap."""
     unstored = isinstance(missing_values, str) and missing_values == UNSTORED
     if scipy.sparse.issparse(table) and not unstored:
         raise InvalidArgumentError(
-            f"X is sparse, and missing_values={missing_values!r} does not say whether values that are not stored are "
+            f"X is sparse, and missing_values={missing_values!r} leaves open whether values that are not stored are "
             "gaps or zeros. Use missing_values='unstored' if they are gaps, or X.toarray() if they are zeros."
         )
     if isinstance(missing_values, str) and not unstored:
@@ -72,7 +72,7 @@ def check_kind(table: Any, missing_values: Any) -> None:
 
 
 def with_gaps(values: Any, missing_values: Any) -> Any:
-    """The values (n, m) with NaN at gaps, without a copy where there is nothing to mark; a sparse matrix as it is."""
+    """The values (n, m) with NaN at gaps, without a copy if there is nothing to mark; a sparse matrix as it is."""
     if isinstance(missing_values, str) or is_nan(missing_values):
         return values
     is_gap = values == missing_values

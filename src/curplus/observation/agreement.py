@@ -1,4 +1,4 @@
-"""Two readings of one place must agree: to rounding where readings are exact, and within their noise elsewhere."""
+"""Two readings of one place must agree: to rounding if readings are exact, and within their noise otherwise."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ NEGATIVE = 1e-6  # share of the largest diagonal value that a number may be belo
 
 
 class Spread(NamedTuple):
-    """Standard deviations of readings; inf where two of one place may differ by any amount."""
+    """Standard deviations of readings; inf if two of one place may differ by any amount."""
 
-    line: float  # of a reading in a row or column
+    line: float  # of a reading in a sampled row or column
     records: Any  # of an entry: one number, or one for each record
 
     def of(self, which: IndexVector) -> Any:
@@ -76,7 +76,7 @@ def check_agreement(first: Readings, second: Readings, magnitude: float) -> None
 
 
 def check_records(readings: Readings, magnitude: float) -> None:
-    """Records of one place differ by no more than their noise, where that is known."""
+    """Records of one place differ by no more than their noise, if that is known."""
     r, spread = readings, spread_of(readings)
     if not 0 < spread.line < math.inf or not r.entries.has_repeats:
         return
@@ -117,8 +117,8 @@ def check_symmetric(readings: Readings, magnitude: float) -> None:
     except InconsistentObservationError as error:
         promise = "M = M.H, its conjugate transpose" if is_complex(r.values) else "M = M.T"
         raise InconsistentObservationError(
-            f"symmetry={r.symmetry!r} promises {promise}, so a value stands for two places, but {error} "
-            "If the matrix is not symmetric, leave the promise out."
+            f"symmetry={r.symmetry!r} states {promise}, so a value stands for two places, but {error} "
+            "If the matrix is not symmetric, leave symmetry out."
         ) from error
     if r.symmetry == PSD and r.noise is None:
         _check_diagonal(r.diagonal(), negative_beyond(r))
@@ -134,7 +134,7 @@ def _check_diagonal(diagonal: FloatArray, share: float) -> None:
     if len(known) and np.min(diagonal[known]) < -share * np.max(np.abs(diagonal[known])):
         i = known[np.argmin(diagonal[known])]
         raise InconsistentObservationError(
-            f'symmetry="psd" promises that no diagonal value is negative, but row {i}, column {i} was read as '
+            f'symmetry="psd" states that no diagonal value is negative, but row {i}, column {i} was read as '
             f'{diagonal[i]:.6g}. If the matrix is symmetric and not PSD, use "symmetric".'
         )
 
@@ -174,7 +174,7 @@ def _compare(pair: ComparedReadings, rounding: float, noise: Any) -> None:
     i, j = pair.place(t)
     rule = (
         f"One place has one value (to {AGREEMENT:g} relative): check which reading is right, or average them "
-        "first. If readings are noisy, say so (noise=, see Observation)."
+        "first. If readings are noisy, give noise= (see Observation)."
     )
     if noisy:
         most = np.broadcast_to(noise, apart.shape)[t]

@@ -37,8 +37,8 @@ DESIGNS = ("uniform", "given", "adaptive")  # of two samples that are joined, th
 class SamplingDesign(NamedTuple):
     """How columns, rows and entries were drawn: error estimates depend on it.
 
-    Each is ``"uniform"``, from all that is not ``Observation.forbidden``; ``"given"`` by the user in a way that is not
-    known; or ``"adaptive"``: chosen by what was read before. Entries that took part in choosing
+    Each is ``"uniform"``, from all that is not ``Observation.forbidden``; ``"given"`` by the user in an unknown
+    way; or ``"adaptive"``: chosen by what was read before. Entries that took part in choosing
     (``Observation.evidence``) do not count: the word is for the others.
     """
 
@@ -70,7 +70,7 @@ class SamplingDesign(NamedTuple):
 
 
 class _DesignOfSizes(SamplingDesign):
-    """A design that knows how large the sample was: of a part that has been cut since, it is not the design."""
+    """A design with the sizes of its sample: a part that has been cut since has another design."""
 
     sizes: SampleCounts
 
@@ -78,9 +78,9 @@ class _DesignOfSizes(SamplingDesign):
         return repr(SamplingDesign(*self))
 
 
-DEFAULT_RANK = 10  # where the user names none
-FEWEST_CROSSES = 4  # of rows and columns of each kind that are bought at all
-FOR_LINES, FOR_EACH_CROSS = 0.53, 0.0325  # share of the budget that rows and columns get: more where they are many
+DEFAULT_RANK = 10  # if the user names none
+FEWEST_CROSSES = 4  # sampled rows, and columns: fewer are not worth their price
+FOR_LINES, FOR_EACH_CROSS = 0.53, 0.0325  # share of the budget for rows and columns: more if they are many
 MOST_FOR_LINES = 0.82
 ALL_UNIFORM = SamplingDesign("uniform", "uniform", "uniform")
 
@@ -103,7 +103,7 @@ class SamplePlan(NamedTuple):
     j: IndexVector  # (|Omega|,)
     probabilities: Vector | None = None  # (|Omega|,), chance of each position in one draw; None if all were alike
     design: SamplingDesign = SamplingDesign()
-    reasons: tuple[str, ...] | None = None  # why these are read, in words
+    reasons: tuple[str, ...] | None = None  # why these are read
     evidence: bool = True  # whether the entries will take no part in choosing what is read later
     forbidden: Region = Region()  # where no entry could be drawn
 
@@ -133,7 +133,7 @@ def check_counts(shape: Shape, n_columns: int, n_rows: int, n_entries: int) -> S
 
 
 def default_counts(shape: Shape, rank: int | None = None) -> SampleCounts:
-    """Counts for those who do not say: ``5 * rank`` columns and rows, ``20 * rank**2`` entries, or all there are.
+    """Default counts: ``5 * rank`` columns and rows, ``20 * rank**2`` entries, or all there are.
 
     The paper's experiments go up to ``5 * rank`` columns; entries beyond ``4 * rank**2`` keep noise from being
     amplified, and twenty per unknown cost far less than the rows and columns do.

@@ -1,6 +1,7 @@
-"""Reading a source: :func:`read` is the only function that does, and it reads what a plan says.
+"""Reading a source: :func:`read` is the only function that does, and it reads the positions of a plan.
 
-What needs the whole matrix (:func:`curplus.cur_full`, :func:`curplus.select_columns`, the metrics) says so.
+Functions that need the whole matrix (:func:`curplus.cur_full`, :func:`curplus.select_columns`, the metrics) are
+documented so.
 """
 
 from __future__ import annotations
@@ -110,14 +111,14 @@ def read(
     plan : SamplePlan
         What to read of it.
     known : Observation, optional
-        What has been read before. An entry that it has, or that it knows to be a gap, is not asked for again, and no
-        entry is asked for twice. A function is not asked for anything again that is known, rows and columns included.
+        What has been read before. An entry that it has, or that is a gap there, is not read again, and no entry is read
+        twice. A function is not called for anything that is known, rows and columns included.
     gaps : bool, default False
-        Whether NaN means that something could not be measured; otherwise it is an error. There may be gaps too where
-        ``known`` or the source says so.
+        Whether NaN means that something could not be measured; otherwise it is an error. There may be gaps too if
+        ``known`` or the source has gaps.
     noise : float or "unknown", optional
-        Standard deviation of a reading, if readings are not exact: see :class:`Observation`. Left out, it is what the
-        source or ``known`` says.
+        Standard deviation of a reading, if readings are not exact: see :class:`Observation`. Left out, it is that of
+        the source or of ``known``.
 
     Returns
     -------
@@ -165,7 +166,7 @@ def _noise(noise: float | str | None, source: Source, known: Observation | None)
 
 
 def _without_copies(seen: Observation) -> Observation:
-    """The same observation; entries of one place were read once, and show nothing of the noise."""
+    """The same observation; entries of one place were read once, and do not estimate the noise."""
     if seen.noise is not None and seen.entries.has_repeats:
         outside = seen.entries.flat_index[seen.outside]
         seen._set(repeats=seen.repeats.join(Repeats(0.0, len(different(outside)) - len(outside))))
@@ -213,7 +214,7 @@ def _fetch(source: Source, plan: SamplePlan, known: Observation | None = None) -
 
 
 def _known_parts(known: Observation) -> KnownParts:
-    """What is known, on the host, where a function is asked."""
+    """The known values on the host, for a function that is called position by position."""
     entries = entries_asked_for(known)
     return KnownParts(
         known.row_index,
@@ -226,7 +227,7 @@ def _known_parts(known: Observation) -> KnownParts:
 
 
 def _nothing(source: Source) -> Vector | None:
-    """No values of the type of the source, where that is one of NumPy's."""
+    """An empty array of the type of the source, if that is a NumPy type."""
     try:
         return np.empty(0, dtype=np.dtype(source.dtype))
     except TypeError:
