@@ -62,9 +62,9 @@ def acquire(
         The matrix. Nothing but the chosen parts is read, and no row, column or entry twice. A function
         (:class:`~curplus.CallableSource`) is asked for no position twice.
     n_columns, n_rows, n_entries : int, optional
-        How many there shall be in the end, those of ``start`` included. 0 is allowed. All of them, or those that the
-        ``budget`` shall not decide. Of a symmetric matrix ``n_rows`` may be left out, and of a PSD one ``n_entries`` as
-        well.
+        How many there should be in the end, those of ``start`` included. 0 is allowed. All of them, or those that the
+        ``budget`` should not decide. Of a symmetric matrix ``n_rows`` may be left out, and of a PSD one ``n_entries``
+        as well.
     budget : float, optional
         How much may be read, ``start`` included: below 1 a share of the matrix, from 1 on a number of values, and with
         ``costs`` money. How it is split between rows, columns and entries follows at first from the prices, and then
@@ -191,7 +191,7 @@ def acquire(
 
 
 def _n_wanted(shape: Shape, counts: dict[str, Any], budget: float | None, costs: Costs | None) -> float | None:
-    """How many values there shall be in the end, if that is known from the beginning."""
+    """How many values there should be in the end, if that is known from the beginning."""
     if budget is not None:
         return None if costs is not None else check_budget(budget, None, shape)[0]
     if None in counts.values():

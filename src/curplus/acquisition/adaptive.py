@@ -50,9 +50,9 @@ class Adaptive:
 
     **What has not been met.** A candidate that is zero in all that was read cannot be judged by that. Half of the
     entries are therefore read before the choice begins. The mean square of those that lie in such candidates, and of
-    one more as large as the others are, is what a blind draw among them is expected to bring: a candidate that would be
-    chosen although its residual is smaller gives its place to such a draw (half of a round at most). An entry that the
-    rows and columns read so far leave unexplained adds to the residual of its row and column, which is how a small
+    one more as large as the others are, is what a uniform draw among them is expected to bring: a candidate that would
+    be chosen although its residual is smaller gives its place to such a draw (half of a round at most). An entry that
+    the rows and columns read so far leave unexplained adds to the residual of its row and column, which is how a small
     block that nothing has touched is found.
 
     **What size tells.** Rows that are large in the sampled columns are often large elsewhere, as in text; or they are
@@ -91,7 +91,7 @@ class Expected(NamedTuple):
     squares: FloatArray  # (size,)
     surprise: FloatArray  # (size,): what unexplained entries add
     untouched: NDArray[np.bool_]  # (size,): candidates of which nothing was met
-    of_untouched: float  # squares that a blind draw among them brings; 0 if that is not known
+    of_untouched: float  # squares that a uniform draw among them brings; 0 if that is not known
 
 
 def are_untouched(candidates: Candidates) -> NDArray[np.bool_]:
@@ -132,7 +132,7 @@ def _power_of_size(candidates: Candidates) -> float:
     """The power, from 0 to 1, of a candidate's squares in the sample that its squares elsewhere follow.
 
     It is twice the slope of a regression, on logarithms, of what candidates read whole leave unexplained of each other;
-    two standard errors are added, so that it is below 1 only where the data say so.
+    two standard errors are added, so that it is below 1 only if the entries clearly show it.
     """
     if candidates.whole is None or candidates.whole.shape[1] < 4:
         return 1.0
@@ -159,7 +159,7 @@ def _unexplained_by_others(gram: FloatArray) -> FloatArray:
 def _different_ones(
     candidates: Candidates, expected: Expected, count: int, rng: np.random.Generator
 ) -> tuple[list[int], int]:
-    """Candidates with large residuals, and how many of their places a blind draw would use better."""
+    """Candidates with large residuals, and how many of their places a uniform draw would use better."""
     sample, taken, excluded, prices = candidates.sample, candidates.taken, candidates.excluded, candidates.prices
     wanted = math.ceil(count / 2) if candidates.wanted_more else count
     residual = ResidualColumns(sample, taken, excluded, prices)
@@ -227,7 +227,7 @@ def _drawn_by_residual(
 
 
 def _untouched_ones(expected: Expected, chosen: list[int], count: int, rng: np.random.Generator) -> list[int]:
-    """Untouched candidates not chosen yet: the first half have the most surprising entries, others are blind draws."""
+    """Untouched candidates not chosen yet: half have the most surprising entries, others are uniform draws."""
     untouched = rng.permutation(np.setdiff1d(np.flatnonzero(expected.untouched), chosen))
     order = untouched[np.argsort(-expected.surprise[untouched], kind="stable")]
     named = [int(j) for j in order[: math.ceil(count / 2)] if expected.surprise[j] > 0]

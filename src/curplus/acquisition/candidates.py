@@ -94,7 +94,7 @@ def _left_over(
 ) -> FloatArray:
     """Squares of what the rows and columns read so far leave of some entries.
 
-    The prediction is the cross C W⁺ R with a small ridge. Where it is worse than zero it says nothing.
+    The prediction is the cross C W⁺ R with a small ridge. If it is worse than zero, it is not used.
     """
     values = to_numpy(float64(take(observation.values, records, axis=0))) / unit
     if not len(records) or not observation.n_rows or not observation.n_columns:

@@ -50,7 +50,7 @@ DESIGN = SamplingDesign("adaptive", "adaptive", "adaptive")
 
 
 def psd_totals(shape: tuple[int, int], n_columns: Any, n_rows: Any, n_entries: Any, strategy: Any) -> int:
-    """How many columns there shall be; what else is asked for must fit to what is read of a PSD matrix."""
+    """How many columns there should be; what else is asked for must fit to what is read of a PSD matrix."""
     n = shape[0]
     total = check_count(n_columns, name="n_columns", at_most=n, of="columns")
     if n_rows not in (None, 0, total):
@@ -81,7 +81,7 @@ def propose_psd(
     observation : Observation
         What is known, of a PSD matrix.
     n_columns : int
-        How many columns there shall be in the end; fewer, if nothing but rounding is left of the diagonal.
+        How many columns there should be in the end; fewer, if nothing but rounding is left of the diagonal.
     strategy : str
         One of :data:`PSD_STRATEGIES`.
     seed : int
@@ -137,7 +137,7 @@ def _check_start(observation: Observation, n_columns: int) -> None:
     o = observation
     if o.n_rows:
         raise InvalidArgumentError(
-            f"{o.n_rows} rows are known of a PSD matrix whose columns shall be chosen. Give them as columns."
+            f"{o.n_rows} rows are known of a PSD matrix whose columns are to be chosen. Give them as columns."
         )
     if o.n_columns > n_columns:
         raise InvalidArgumentError(

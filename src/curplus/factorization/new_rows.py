@@ -301,7 +301,7 @@ def _centred_directions(left: Matrix, Z: FloatArray) -> tuple[float, FloatArray,
     r"""Largest singular value of ``left @ Z``; singular values and right vectors without the mean of its rows.
 
     They are those of :math:`(I - \mathbf 1 \mathbf 1^\top / n) U Z`. Along the means of U, the residual is the distance
-    of :math:`\mathbf 1 / \sqrt n` from its span, measured as such: a difference of squares would lose half of the
+    of :math:`\mathbf 1 / \sqrt n` from its span, measured directly: a difference of squares would lose half of the
     digits.
     """
     if not Z.size:

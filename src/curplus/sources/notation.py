@@ -89,7 +89,7 @@ class Notation:
         if BOUND.fullmatch(cell):
             return (
                 "It is a bound, and a bound was measured: with a gap in its place, means and filled values lean to the "
-                f"other side. If it shall be a gap all the same, {as_gap} says so"
+                f"other side. If it should be a gap all the same, {as_gap} says so"
             )
         if self.decimal == "." and THOUSANDS.fullmatch(cell):
             comma = f", or with a decimal comma, which {option('decimal', ',')} says" if cell.count(",") == 1 else ""

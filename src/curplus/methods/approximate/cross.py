@@ -179,7 +179,7 @@ def _offset_target(cross: Cross) -> Target:
     r"""Offsets of rows and columns, from their means, each shrunk more if it is a mean of fewer values.
 
     A row mean over d1 columns has variance :math:`\tau^2 + \sigma^2 / d_1` with :math:`\tau^2` that of the offsets,
-    and its best guess is the share :math:`\tau^2 / (\tau^2 + \sigma^2 / d_1)` of its deviation.
+    and its best estimate is the share :math:`\tau^2 / (\tau^2 + \sigma^2 / d_1)` of its deviation.
     """
     d2, d1 = cross.W.shape
     of_rows = _reliability(cross.row_means, d1, cross.column_means)
