@@ -77,7 +77,7 @@ def test_of_few_entries_rows_and_columns_are_left_out_too():
     check_folds(M, found)
     rows, columns = [], []
     for fold in found.folds:
-        assert fold.hides_lines
+        assert fold.hides_sampled
         rows.extend(np.setdiff1d(cells.row_index, fold.cells.row_index))
         columns.extend(np.setdiff1d(cells.column_index, fold.cells.column_index))
         of_lines = np.bincount(fold.group)[fold.group] > 1

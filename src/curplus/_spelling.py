@@ -1,6 +1,6 @@
 """How an option is written in a message: as a keyword of Python, unless the caller writes it in another way.
 
-An error names the option that settles what is ambiguous. It is made where that is found, and read by somebody who
+An error names the option that settles what is ambiguous. It is made where that is found, and read by a user who
 called a function or typed a command: ``long=True`` or ``--long``. The command line sets its own spelling before it
 starts.
 """

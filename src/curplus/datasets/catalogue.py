@@ -82,7 +82,7 @@ TABLE = (
         origin="Ads from twelve web sites about farm animals, with the pages they lead to; by Mesterharm and Pazzani.",
         rows="terms",
         columns="ads",
-        values="1 where the term occurs in the ad",
+        values="1 if the term occurs in the ad",
         shape=(54_877, 4_143),
         nnz=817_141,
         total=817_141,
@@ -147,7 +147,7 @@ TABLE = (
         parse=partial(read_matlab, variable="fea"),
         compact="tdt2.npz",
         notes=(
-            "All 96 topics; TDT2.mat on the same page holds only the 30 largest. Stands in for Enron where that is not "
+            "All 96 topics; TDT2.mat on the same page holds only the 30 largest. Stands in for Enron if that is not "
             "at hand. The published file lists documents; the matrix is turned so that it has more rows than columns, "
             "as in the paper."
         ),
@@ -169,7 +169,7 @@ TABLE = (
         parse=read_bag_of_words,
         compact="kos.npz",
         notes=(
-            "Handy where Enron is too large. The published file lists documents; the matrix is turned so that it has "
+            "Handy if Enron is too large. The published file lists documents; the matrix is turned so that it has "
             "more rows than columns, as in the paper."
         ),
     ),
@@ -200,7 +200,7 @@ TABLE = (
         parse=read_idx_images,
         compact="mnist_t10k.npz",
         notes=(
-            "Stands in for Gisette where that is not at hand; it is not Gisette. Four pixels in five are zero, so the "
+            "Stands in for Gisette if that is not at hand; it is not Gisette. Four pixels in five are zero, so the "
             "matrix is kept sparse. Downloaded from a mirror of Google, since the page of its authors is often closed."
         ),
     ),

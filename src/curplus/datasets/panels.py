@@ -91,7 +91,7 @@ PANELS = (
         ),
         rows="models",
         columns="questions",
-        values="1 where the answer is right, 0 where it is wrong",
+        values="1 if the answer is right, 0 if it is wrong",
         shape=(448, 541),
         nnz=80_761,
         total=80_761,

@@ -77,7 +77,7 @@ def points_at(X: Any, index: Positions) -> Any:
 
 
 def known_in_either_place(K: Matrix) -> Matrix:
-    """A square matrix whose gaps are filled where the mirrored place is known; itself where it has none."""
+    """A square matrix whose gaps are filled where the mirrored place is known; itself if it has none."""
     if K.shape[0] != K.shape[1]:
         raise InvalidArgumentError(
             f"kernel='precomputed' but X has shape {K.shape}. Give the kernel of all pairs of points, a square matrix."

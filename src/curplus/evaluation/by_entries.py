@@ -20,7 +20,7 @@ from .estimate import Estimate, no_evidence
 from .excess import EXCESS_ERROR, excess_of
 from .residual import Residual
 
-__all__ = ["by_entries", "errors_on_lines"]
+__all__ = ["by_entries", "errors_on_samples"]
 
 ENOUGH_HELD_OUT = 2000  # held-out entries: with fewer, all entries are held out in turn
 MOST_REFITTED = 20_000  # entries: with more, the fit is not repeated
@@ -104,14 +104,14 @@ def _cross_fitted(residual: Residual, refits: Refits) -> UnusedEntries:
 
 def _references(residual: Residual, sample: UnusedEntries, mean: float) -> dict[str, Vector]:
     """Squared errors elsewhere; not at fitted entries if the fit overfits them."""
-    references = errors_on_lines(residual)
+    references = errors_on_samples(residual)
     fitted = residual.squares_at(residual.fitted(sample.records))
     if len(fitted) and float(np.mean(fitted)) >= OVERFITTED * mean:
         references["fitted entries"] = fitted
     return references
 
 
-def errors_on_lines(residual: Residual) -> dict[str, Vector]:
+def errors_on_samples(residual: Residual) -> dict[str, Vector]:
     """Squared errors on the sampled rows and columns, unless they were chosen by their values."""
     design = residual.observation.design
     references: dict[str, Vector] = {}

@@ -55,7 +55,7 @@ class CrossFit:
     fits: tuple[Factorization, ...]  # one for each fold
     fold: IndexVector  # (n_entries,), which fit did not have each record; -1 for those that all of them had
     counted: IndexVector  # (h,), the records that are evidence: held out once, outside the sampled rows and columns
-    steering: IndexVector  # (s,), records that helped to choose rows and columns, where they are held out too
+    steering: IndexVector  # (s,), records that helped to choose rows and columns, if they are held out too
     reason: str = ""  # why there is no evidence; empty if there is
 
     @cached_property
@@ -164,7 +164,7 @@ def _nothing(sample: Observation, reason: str) -> CrossFit:
 def _drawn_folds(sample: Observation, folds: int, with_steering: bool) -> IndexVector:
     """The fold of each record; -1 for those on sampled rows and columns, and those that helped to choose these.
 
-    Records of one position stay together where each position is drawn once. Independent draws may hit a position
+    Records of one position stay together if each position is drawn once. Independent draws may hit a position
     again, and a prediction may then use what is known of it from the other draws.
     """
     place = sample.entries.flat_index if sample.probabilities is None else np.arange(sample.n_entries)

@@ -39,7 +39,7 @@ class EntryIntervals:
 
     i: IndexVector  # (k,)
     j: IndexVector  # (k,)
-    value: FloatArray  # (k,), measured where it was, predicted elsewhere
+    value: FloatArray  # (k,), the measured value if there is one, else the prediction
     low: FloatArray  # (k,), at ``level``
     high: FloatArray  # (k,)
     is_measured: Any  # (k,)

@@ -35,7 +35,7 @@ class Fold(NamedTuple):
     values: FloatArray  # (h,)
     weights: FloatArray  # (h,)
     group: IndexVector  # (h,), the errors of one left-out row or column are correlated
-    hides_lines: bool  # whether rows or columns are left out
+    hides_sampled: bool  # whether rows or columns are left out
 
 
 class LeftOut(NamedTuple):
@@ -51,8 +51,8 @@ def left_out(cells: Cells, sample: Observation, rng: np.random.Generator, *, use
     """Values left out in turn; all entries at once for models that do not use them."""
     is_evidence = sample.outside & ~sample.steering
     n_evidence, n_cells = int(np.count_nonzero(is_evidence)), cells.n_values
-    with_lines = n_evidence < ENOUGH_ENTRIES and not cells.is_table
-    if not uses_entries and not with_lines:
+    with_sampled = n_evidence < ENOUGH_ENTRIES and not cells.is_table
+    if not uses_entries and not with_sampled:
         records = np.where(sample.outside, 0, -1)
         return LeftOut((_fold(cells, sample, is_evidence),), records, *_never(cells))
     place = _place(sample)
@@ -62,12 +62,12 @@ def left_out(cells: Cells, sample: Observation, rng: np.random.Generator, *, use
         n_folds = 1
     else:
         records, n_folds = np.where(sample.outside, dealt(place, FOLDS, rng), -1), FOLDS
-    rows, columns = _dealt_lines(cells, sample, n_folds, rng) if with_lines else _never(cells)
+    rows, columns = _dealt_sampled(cells, sample, n_folds, rng) if with_sampled else _never(cells)
     folds = []
     for k in range(n_folds):
         part = _without(cells, sample, records == k, rows == k, columns == k)
         fold = _fold(part, sample, (records == k) & is_evidence)
-        folds.append(_with_lines(fold, cells, rows == k, columns == k, rng))
+        folds.append(_with_sampled(fold, cells, rows == k, columns == k, rng))
     kept = [k for k, fold in enumerate(folds) if len(fold.i) and fold.cells.n_values]
     place = np.full(n_folds + 1, -1)  # of each fold among those that are kept; the last one is for -1
     place[kept] = np.arange(len(kept))
@@ -79,7 +79,7 @@ def _never(cells: Cells) -> tuple[IndexVector, IndexVector]:
     return np.full(cells.n_rows, -1), np.full(cells.n_columns, -1)
 
 
-def _dealt_lines(
+def _dealt_sampled(
     cells: Cells, sample: Observation, n_folds: int, rng: np.random.Generator
 ) -> tuple[IndexVector, IndexVector]:
     """The fold of each sampled row and column; of a symmetric matrix, a row is left out with its mirrored column."""
@@ -126,7 +126,7 @@ def _fold(part: Cells, sample: Observation, which: NDArray[np.bool_]) -> Fold:
     return Fold(part, some.i, some.j, values, np.asarray(some.fit_weights), np.arange(len(records)), False)
 
 
-def _with_lines(
+def _with_sampled(
     fold: Fold, cells: Cells, rows: NDArray[np.bool_], columns: NDArray[np.bool_], rng: np.random.Generator
 ) -> Fold:
     """With some cells of the rows and columns that are left out, of those that are not known otherwise."""
@@ -134,16 +134,16 @@ def _with_lines(
         return fold
     part, group = fold.cells, len(fold.i)
     parts = [fold[1:6]]
-    for lines, index, out, known, turn in (
+    for sampled, index, out, known, turn in (
         (cells.rows, cells.row_index, rows, part.column_index, False),
         (cells.columns.T, cells.column_index, columns, part.row_index, True),
     ):
-        free = np.setdiff1d(np.arange(lines.shape[1]), known)
-        for line in np.flatnonzero(out):
+        free = np.setdiff1d(np.arange(sampled.shape[1]), known)
+        for k in np.flatnonzero(out):
             places = rng.permutation(free)[:MOST_OF_A_ROW]
-            values = to_numpy(gather(lines, np.full(len(places), line), places)).astype(np.float64)
+            values = to_numpy(gather(sampled, np.full(len(places), k), places)).astype(np.float64)
             places, values = places[~np.isnan(values)], values[~np.isnan(values)]
-            same = np.full(len(places), index[line])
+            same = np.full(len(places), index[k])
             i, j = (places, same) if turn else (same, places)
             parts.append((i, j, values, np.ones(len(places)), np.full(len(places), group)))
             group += 1

@@ -92,7 +92,7 @@ class RowEffects(NamedTuple):
     spread: float  # standard deviation tau of rows around the regression
     freedom: float  # degrees of freedom of the spread
     covariates: FloatArray  # (n, q)
-    line: FloatArray  # (q, n), coefficients of the regression in terms of the estimates
+    regression: FloatArray  # (q, n), coefficients of the regression in terms of the estimates
 
 
 def row_effects(mean: FloatArray, variances: Variances, covariates: FloatArray, n_places: float) -> RowEffects:
@@ -102,23 +102,25 @@ def row_effects(mean: FloatArray, variances: Variances, covariates: FloatArray, 
     Rows differ at least as much as means of ``n_places`` errors do, so their spread is at least that.
     """
     variance = variances.of_mean
-    told = np.isfinite(variance)
-    design, y = covariates[told], mean[told]
-    v = np.maximum(variances.if_alike[told], ROUNDED_SQUARES * float(np.mean(y**2)) + np.finfo(float).tiny)
+    has_own = np.isfinite(variance)
+    design, y = covariates[has_own], mean[has_own]
+    v = np.maximum(variances.if_alike[has_own], ROUNDED_SQUARES * float(np.mean(y**2)) + np.finfo(float).tiny)
     freedom = max(len(y) - design.shape[1], 0)
     between = max(_between(design, y, v, freedom), variances.of_error / n_places)
     unit = float(np.min(v + between)) if len(y) else 1.0  # weights of tiny variances would overflow
     weights = unit / (v + between)
     inverse = np.linalg.pinv((design.T * weights) @ design)
-    line = np.zeros((covariates.shape[1], len(mean)))
-    line[:, told] = inverse @ (design.T * weights)
-    common = covariates @ (line[:, told] @ y)
+    regression = np.zeros((covariates.shape[1], len(mean)))
+    regression[:, has_own] = inverse @ (design.T * weights)
+    common = covariates @ (regression[:, has_own] @ y)
     with np.errstate(invalid="ignore"):
-        shrinkage = np.where(told, variance / np.maximum(variance + between, np.finfo(float).tiny), 1.0)
+        shrinkage = np.where(has_own, variance / np.maximum(variance + between, np.finfo(float).tiny), 1.0)
     around = np.einsum("ip,pq,iq->i", covariates, inverse, covariates) * unit  # variance of the regression
-    own = np.where(told, variance, 0.0) * (1 - shrinkage) + shrinkage * between * ~told
-    pulled = np.where(told, common + (1 - shrinkage) * (np.where(told, mean, 0.0) - common), common)
-    return RowEffects(pulled, own + shrinkage**2 * around, shrinkage, math.sqrt(between), freedom, covariates, line)
+    own = np.where(has_own, variance, 0.0) * (1 - shrinkage) + shrinkage * between * ~has_own
+    pulled = np.where(has_own, common + (1 - shrinkage) * (np.where(has_own, mean, 0.0) - common), common)
+    return RowEffects(
+        pulled, own + shrinkage**2 * around, shrinkage, math.sqrt(between), freedom, covariates, regression
+    )
 
 
 def _between(design: FloatArray, y: FloatArray, v: FloatArray, freedom: int) -> float:

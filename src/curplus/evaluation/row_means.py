@@ -200,9 +200,11 @@ def _total(rows: RowSample, own: Variances, effects: RowEffects, rest: FloatArra
 
     Rows with entries count with their own means, which must be unbiased; the regression predicts the others.
     """
-    told = np.isfinite(own.of_mean)
-    others = np.where(told, 0.0, rest)
-    weights = np.where(told, rest, 0.0) + (others @ effects.covariates) @ effects.line  # of each mean in the sum
-    chance = float(np.sum(weights[told] ** 2 * own.of_mean[told]))
+    has_own = np.isfinite(own.of_mean)
+    others = np.where(has_own, 0.0, rest)
+    weights = (
+        np.where(has_own, rest, 0.0) + (others @ effects.covariates) @ effects.regression
+    )  # of each mean in the sum
+    chance = float(np.sum(weights[has_own] ** 2 * own.of_mean[has_own]))
     between = effects.spread**2 * float(np.sum((weights - rest) ** 2))
-    return float(np.sum(weights[told] * rows.mean[told])), math.sqrt(chance + between)
+    return float(np.sum(weights[has_own] * rows.mean[has_own])), math.sqrt(chance + between)

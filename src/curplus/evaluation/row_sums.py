@@ -72,14 +72,14 @@ class RowSample(NamedTuple):
 
 def known_part(sample: Observation) -> KnownPart:
     """Sums and numbers of the known values on sampled rows and columns, without forming the matrix."""
-    total, count = _line_sums(sample.columns, sample.known_columns)
-    on_rows = _line_sums(sample.rows, sample.known_rows)
+    total, count = _sums_of_rows(sample.columns, sample.known_columns)
+    on_rows = _sums_of_rows(sample.rows, sample.known_rows)
     for whole, part in zip((total, count), on_rows, strict=True):
         whole[sample.row_index] = part
     return KnownPart(total, count, sample.forbidden.others(sample.shape))
 
 
-def _line_sums(x: Any, known: Any) -> tuple[FloatArray, FloatArray]:
+def _sums_of_rows(x: Any, known: Any) -> tuple[FloatArray, FloatArray]:
     """Sums and numbers of the known values of each row of an array, on the host."""
     xp = array_namespace(x)
     values = float64(x)
@@ -91,8 +91,8 @@ def _line_sums(x: Any, known: Any) -> tuple[FloatArray, FloatArray]:
 
 def predicted_sums(fit: Factorization, sample: Observation) -> FloatArray:
     """Sums of a prediction over the places of each row that are not shown by rows and columns, nor forbidden, (n,)."""
-    shown = _line_sums(fit.columns(sample.column_index), sample.known_columns)[0]
-    shown[sample.row_index] = _line_sums(fit.rows(sample.row_index), sample.known_rows)[0]
+    shown = _sums_of_rows(fit.columns(sample.column_index), sample.known_columns)[0]
+    shown[sample.row_index] = _sums_of_rows(fit.rows(sample.row_index), sample.known_rows)[0]
     open_columns, (i, j) = np.ones(sample.shape[1]), sample.forbidden.cells
     open_columns[sample.forbidden.columns] = 0
     sums: FloatArray = to_numpy(fit @ open_columns).astype(np.float64) - shown

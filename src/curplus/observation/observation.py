@@ -178,7 +178,7 @@ class Observation(Readings):
         ----------
         table : array, masked array, DataFrame, sparse matrix or source of shape (n, m)
             NaN, a masked value and a null are holes. Names of rows and columns are kept. The values of a long table,
-            ``open_source(path, long=True)``, become scattered entries, each line one record.
+            ``open_source(path, long=True)``, become scattered entries, each row one record.
         missing : float or "unstored", default nan
             A number that stands for a hole too, such as -999. For a sparse matrix, state that what is not
             stored is a hole, and not zero: ``missing="unstored"``. What is stored becomes scattered entries.
@@ -223,7 +223,7 @@ class Observation(Readings):
     def noise_estimate(self) -> float:
         """Standard deviation of a reading, pooled from places that were read more than once; nan if there are none.
 
-        Where sampled rows, sampled columns and entries meet, readings that are exactly equal count as one: reading
+        In sampled rows, sampled columns and entries of one place, exactly equal readings count as one: reading
         copies what is known instead of reading it again.
         """
         found = self.repeats

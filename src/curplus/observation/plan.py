@@ -80,8 +80,8 @@ class _DesignOfSizes(SamplingDesign):
 
 DEFAULT_RANK = 10  # if the user names none
 FEWEST_CROSSES = 4  # sampled rows, and columns: fewer are not worth their price
-FOR_LINES, FOR_EACH_CROSS = 0.53, 0.0325  # share of the budget for rows and columns: more if they are many
-MOST_FOR_LINES = 0.82
+FOR_CROSSES, FOR_EACH_CROSS = 0.53, 0.0325  # share of the budget for rows and columns: more if they are many
+MOST_FOR_CROSSES = 0.82
 ALL_UNIFORM = SamplingDesign("uniform", "uniform", "uniform")
 
 
@@ -145,7 +145,7 @@ def default_counts(shape: Shape, rank: int | None = None) -> SampleCounts:
 
 def share_for_lines(crosses: float) -> float:
     """Share of a budget for rows and columns, by how many of each it could buy; few of them are of little use."""
-    share = min(FOR_LINES + FOR_EACH_CROSS * crosses, MOST_FOR_LINES)
+    share = min(FOR_CROSSES + FOR_EACH_CROSS * crosses, MOST_FOR_CROSSES)
     return share if crosses >= FEWEST_CROSSES else 0.0
 
 

@@ -178,12 +178,12 @@ class Readings:
 
     @cached_property
     def known_columns(self) -> Matrix | None:
-        """Where the sampled columns have no gap, shape (n, d1), in their library; None where they have none at all."""
+        """Where the sampled columns have no gap, shape (n, d1), in their library; None if they have none at all."""
         return _known(self.columns) if self.gaps else None
 
     @cached_property
     def known_rows(self) -> Matrix | None:
-        """Where the sampled rows have no gap, shape (d2, m), in their library; None where they have none at all."""
+        """Where the sampled rows have no gap, shape (d2, m), in their library; None if they have none at all."""
         return _known(self.rows) if self.gaps else None
 
     @property

@@ -59,7 +59,7 @@ class Recovery:
     def measure(self, cell: Cell, data_home: DataHome) -> Rows:
         """The smallest d, the smallest number of entries, and how many different entries both make together.
 
-        It is -1 where even the ample number fails, or where the two smallest together do not recover all matrices.
+        It is -1 if even the ample number fails, or if the two smallest together do not recover all matrices.
         """
         solver, rank, n = cell
         trials = [RecoveryTrial.draw(self, n, rank, k) for k in range(self.trials)]

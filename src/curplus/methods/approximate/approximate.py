@@ -96,7 +96,7 @@ def approximate(
        and the leading ``rank`` directions are kept.
 
     The fits without each fold stay with the answer: :func:`curplus.certify`, :func:`curplus.estimate_means` and
-    :func:`curplus.predict_interval` judge it by them. They take as much memory as five answers.
+    :func:`curplus.predict_interval` use them. They take as much memory as five answers.
 
     Of a symmetric matrix, every value is used in both of its places, and the approximation is symmetric to the last
     bit. Of a PSD matrix it is PSD: from exact columns :math:`C` with the intersection :math:`W`, the leading part of

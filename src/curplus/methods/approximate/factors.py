@@ -36,7 +36,7 @@ from .prediction import Prediction
 __all__ = ["BlockedTable", "FactorModel", "Factors", "TransposedFactors", "fit_factor_model"]
 
 # Twelve tables with gaps (benchmarks/imputation.py small, accuracy.py tables): with 30 instead of 20, errors are 0.7 to
-# 2 % smaller where 160 values of a row are known (40 add 0.2 to 1 %), with 15 instead of 10 by 2 to 4 % at 24 of 30.
+# 2 % smaller if 160 values of a row are known (40 add 0.2 to 1 %), with 15 instead of 10 by 2 to 4 % at 24 of 30.
 MOST_FACTORS, MANY_FACTORS, FEWEST_FACTORS = 30, 20, 10
 MOST_TABLE_CELLS, LONGEST_SHORT_SIDE = 50_000_000, 2000  # of the matrix, which is read as a table with gaps
 PSEUDO_COUNT = 5.0  # values that the noise of the other columns is worth in each

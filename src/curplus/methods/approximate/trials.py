@@ -73,7 +73,7 @@ def trials_of(models: Sequence[Model], cells: Cells, left_out: LeftOut) -> Trial
 
     def fits(fold: Fold) -> tuple[Prediction, ...]:
         return tuple(
-            fit if fold.cells is cells or not (model.uses_entries or fold.hides_lines) else _fit(model, fold.cells)
+            fit if fold.cells is cells or not (model.uses_entries or fold.hides_sampled) else _fit(model, fold.cells)
             for model, fit in zip(settled, whole, strict=True)
         )
 
