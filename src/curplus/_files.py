@@ -28,7 +28,7 @@ from .exceptions import FileFormatError, InvalidArgumentError
 __all__ = ["SavedFile", "check_destination", "damage_reported", "read_file", "write_bytes", "write_file"]
 
 FILE_HEADER = "curplus"
-FILE_VERSION = 1
+FILE_VERSION = 1  # of the format
 LONGEST_HEADER = 2**20  # characters; one or two thousand are usual
 
 Inventory: TypeAlias = dict[str, list[Any]]

@@ -35,7 +35,7 @@ __all__ = [
 
 
 UNKNOWN_NOISE = "unknown"  # of a noise
-MOST_POSITIONS = 2**63 - 1
+MOST_POSITIONS = 2**63 - 1  # of a matrix: a position is one int64
 
 
 def check_count(value: Any, *, name: str, at_most: int | None = None, of: str = "", at_least: int = 0) -> int:

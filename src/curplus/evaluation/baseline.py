@@ -20,7 +20,7 @@ from .residual import zero_at_gaps
 
 __all__ = ["left_out_means_at"]
 
-MEAN_SWEEPS = 6
+MEAN_SWEEPS = 6  # over rows and columns in turn
 EXTRA_VALUES = (1.0, 4.0)  # with no effect, by which effects are shrunk; the better number is taken
 
 

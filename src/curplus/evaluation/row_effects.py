@@ -18,7 +18,7 @@ from .row_sums import RowSample
 
 __all__ = ["RowEffects", "Variances", "pooled_variances", "row_effects"]
 
-BISECTIONS = 100
+BISECTIONS = 100  # down to the rounding of any interval
 ROUNDED_SQUARES = 1e-28  # share of the squares that is rounding error
 ENOUGH_FOR_FOURTH_POWERS = 10  # entries of a row; with fewer, the fourth power is that of Gaussian errors
 LEAST_EXCESS = 1e-6  # kurtosis, and relative variance, so that nothing is divided by zero

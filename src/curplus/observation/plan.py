@@ -80,8 +80,8 @@ class _DesignOfSizes(SamplingDesign):
 
 DEFAULT_RANK = 10  # if the user names none
 FEWEST_CROSSES = 4  # sampled rows, and columns: fewer are not worth their price
-FOR_CROSSES, FOR_EACH_CROSS = 0.53, 0.0325  # share of the budget for rows and columns: more if they are many
-MOST_FOR_CROSSES = 0.82
+FOR_CROSSES, FOR_EACH_CROSS = 0.53, 0.0325  # share for rows and columns: more if they are many (benchmarks/budget.py)
+MOST_FOR_CROSSES = 0.82  # entries also choose the weights and estimate the error
 ALL_UNIFORM = SamplingDesign("uniform", "uniform", "uniform")
 
 
