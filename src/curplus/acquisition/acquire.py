@@ -246,7 +246,7 @@ def _mirrored(seen: Observation, more: Observation) -> Observation:
         return seen.extend(more.extend(more.subset(entries=NO_INDEX).T))
     except InconsistentObservationError as error:
         raise InconsistentObservationError(
-            f"symmetric=True promises M = M.T, so columns were used as rows, but {error} "
+            f"symmetric=True states M = M.T, so columns were used as rows, but {error} "
             "Use symmetric=False for this matrix."
         ) from error
 
