@@ -17,13 +17,7 @@ from ._tables import dense_with_gaps
 
 __all__ = ["CellIntervals", "GapScores", "NewRows", "completion_of_rows", "errors_by_column"]
 
-NOISE_FACTORS = (
-    0.5,
-    0.7,
-    1.0,
-    1.4,
-    2.0,
-)  # in terms of the residuals of the fit; on nine tables, each of these was the best on one
+NOISE_FACTORS = (0.5, 0.7, 1.0, 1.4, 2.0)  # times the residuals of the fit: each was best on one of nine tables
 MOST_COMPLETED = 20_000_000  # of rows that are completed to choose among them; more hardly change the choice
 LEAST = 1e-8  # of the values: the least noise
 ROW_GROUPS = 10  # of rows, by their number of known values

@@ -28,9 +28,7 @@ MIN_TAIL_POWER = 2.5  # squares that fall off with this power have a variance, w
 MIN_LIGHTNESS = 0.4  # squares of errors with exponential tails have 0.5, and those of Student's t(4) about 0.4
 MIN_LIGHTNESS_ALONE = 0.45  # without reference errors, which would show what a sample has missed
 LIGHT_ENOUGH = 0.6  # from here on, samples miss too little to matter
-MAX_WIDENING = (
-    1.0  # widen the upper half of the interval by up to 100 % as tails get heavier: missed large errors bias it
-)
+MAX_WIDENING = 1.0  # of the upper half of an interval, at the least lightness: missed large errors bias it down
 N_LARGEST = 100  # how many of the largest squares show how they fall off
 LEVELS = 64  # between which numbers are counted at once
 LARGEST_SQUARE = 1e100  # a squared error that is as bad as any larger one
