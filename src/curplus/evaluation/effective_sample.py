@@ -1,4 +1,4 @@
-"""When an average of squared errors can be given an interval: no few of them decide it, and no heavy tail."""
+"""When an average of squared errors can be given an interval: not if a few decide it, nor with a heavy tail."""
 
 from __future__ import annotations
 

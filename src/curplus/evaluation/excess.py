@@ -19,7 +19,7 @@ from .residual import Residual
 __all__ = ["EXCESS_ERROR", "excess_of"]
 
 PLACES_COMPARED = 5000  # at which refits are compared with the approximation
-MOST_EXCESS = 1 / 2  # of the mean squared error; more would rest on the difference of two noisy fits
+MOST_EXCESS = 1 / 2  # of the mean squared error: no more is subtracted
 EXCESS_ERROR = 1 / 2  # relative standard error of the excess, which was off by 10 to 40 % (tests/test_certificate.py)
 
 

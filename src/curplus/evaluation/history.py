@@ -19,7 +19,7 @@ from .mean_regression import MeanRegression
 
 __all__ = ["History", "HistoryModel"]
 
-MOST_HISTORY_ROWS = 5000  # of an approximation, evenly spaced; more would hardly change a regression
+MOST_HISTORY_ROWS = 5000  # of an approximation, evenly spaced, that regressions are fitted to
 MOST_DIRECTIONS = 80  # benchmarks/new_row_means.py: from 40 to 80 the error of chosen columns changes by less than 4 %
 LEAST_COLUMN_NOISE = 0.05  # of the mean variance of a column; the same benchmark is flat from .05 to .2
 

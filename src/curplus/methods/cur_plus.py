@@ -58,7 +58,7 @@ def cur_plus(
     Notes
     -----
     On an incoherent matrix of rank r this is exact (Theorem 1). On sparse or coherent matrices of full rank the entries
-    rarely hit the large values, and the least-squares answer can be worse than zero; ``core.condition`` is then large.
+    rarely hit the large values, and the least-squares answer can be worse than zero: look at ``core.condition``.
 
     Examples
     --------
