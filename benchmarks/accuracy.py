@@ -42,7 +42,7 @@ from curplus.estimators import CURImputer
 
 FIELDS = ("group", "case", "seed", "error", "offsets", "additive", "zero", "concentration", "seconds", "note")
 MOST_SECONDS = 120
-MOST_JUDGED = 200_000  # unread cells; more would tell the error no better
+MOST_JUDGED = 200_000  # unread cells; more would not make the error more precise
 ROUNDING = 1e-10  # of the error of zero: smaller errors count as this, as in recovery.py
 DAMPING, SWEEPS = 3.0, 20  # of the means of rows and columns
 

@@ -285,7 +285,7 @@ def main(way, path, out, limit):
 
 
 def memory(field):
-    """Megabytes that Linux says of this process; nan elsewhere."""
+    """Megabytes of this process by Linux; nan elsewhere."""
     status = Path("/proc/self/status")
     lines = status.read_text().splitlines() if status.exists() else []
     return next((int(line.split()[1]) / 2**10 for line in lines if line.startswith(field)), float("nan"))

@@ -88,7 +88,7 @@ def exponent(rows, field):
 
 
 def carried(rows, shape, d, workers):
-    """What the constants of the largest size say of a larger matrix on a cluster."""
+    """A larger matrix on a cluster, by the constants of the largest size."""
     n, m = shape
     largest = max(row["n"] for row in rows)
     last = {row["stage"]: row for row in rows if row["n"] == largest and row["source"] == "function"}

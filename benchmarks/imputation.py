@@ -7,7 +7,8 @@ Run: python benchmarks/imputation.py genes --data DIR [--seeds 1] [--only NAME .
 cmfrec is left out where it is not installed; an environment of its own with cmfrec, scikit-learn, array-api-compat and
 this package will do. The best setting of each neighbour is picked in hindsight, by the hidden values, and its time is
 that of this setting alone, except for SoftImpute, which computes a path. Nothing is set for CURImputer, and its time
-includes the fits that tell its error. Seconds are those of the processor, so that others on the machine do not count.
+includes the fits that estimate its error. Seconds are those of the processor, so that others on the machine do not
+count.
 """
 
 import argparse

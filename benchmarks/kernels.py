@@ -81,7 +81,7 @@ def rpcholesky(K, k, rng):
 
 
 def psd_run(K, k, seed, **how):
-    """Error, and what there is to say about it, of `acquire(psd=True)` and `approximate`."""
+    """Error, and the verdict, of `acquire(psd=True)` and `approximate`."""
     seen = curplus.acquire(K, n_columns=k, psd=True, rng=seed, **how)
     approx = curplus.approximate(seen)
     E = K - approx.to_array()

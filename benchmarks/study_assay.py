@@ -6,7 +6,7 @@ The matrix is the logarithm of 500 of the features of Arcene that are positive i
 of it can be afforded. Every reading has noise of standard deviation 0.1; through the study, five readings of a hundred
 fail, and two of a hundred are made again, out of the same budget. Errors are root mean squares, against values without
 noise, on cells that were not read. cmfrec, where it is installed, gets as many random readings that did not fail, and
-the best of twelve settings in hindsight. One draw differs from the next by a twentieth, so ten of them say little.
+the best of twelve settings in hindsight. One draw differs from the next by a twentieth, so ten of them show little.
 """
 
 import argparse

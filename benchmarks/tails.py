@@ -49,7 +49,7 @@ ERRORS = {
 
 
 def estimate(squares, size, with_lines, rng):
-    """What a sample says of the mean of all."""
+    """The estimate of the mean of all from a sample."""
     lines = {}
     if with_lines:
         rows, columns = (rng.choice(n, 14, replace=False) for n in SHAPE)

@@ -5,11 +5,11 @@ Which models are best, from a tenth of the answers
 The answers of 448 language models to 541 questions, 1 where right, come
 with the package. Suppose that each answer costs money, and that a tenth
 of them can be paid for. A single answer is mostly noise. The mean of a
-model is not, and it says which models are best.
+model is not, and it shows which models are best.
 """
 
 # %%
-# For means, scattered answers are best: they say the same of every model.
+# For means, scattered answers are best: models are known equally well.
 # So ``acquire`` is told to read no whole rows and columns.
 
 import matplotlib.pyplot as plt

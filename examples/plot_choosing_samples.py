@@ -62,7 +62,7 @@ plt.show()
 
 # %%
 # The stars are below the line of the older half: the newer data sets are
-# easier. Still, the line tells what a further value is worth: it falls
+# easier. Still, the line shows what a further value is worth: it falls
 # all the way here, where the additive model hardly gets better. Up to a
 # tenth, choosing rows and columns is no better than drawing them; at 5 %
 # there is too little money for any, and all is spent on entries. From a

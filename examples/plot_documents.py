@@ -210,11 +210,11 @@ ax.legend(frameon=False, loc="upper right")
 plt.show()
 
 # %%
-# The diagnostics warn of CUR+ here. The condition of the equations says
+# The diagnostics warn of CUR+ here. The condition of the equations shows
 # by how much noise in the entries is amplified at worst, and everything
-# that the bases miss acts as noise. The incoherence of the bases says how
+# that the bases miss acts as noise. The incoherence of the bases is how
 # unevenly they are spread: for a well-behaved matrix it is a small
-# number, and Theorem 2 asks for a number of entries that grows with its
+# number, and Theorem 2 requires a number of entries that grows with its
 # square. (This number depends on neither ``mu`` nor ``sigma_next``.)
 
 paper = curplus.cur_plus(draws[0], rank)

@@ -31,7 +31,7 @@ print(f"{M.shape[0]} x {M.shape[1]}, rank {rank}")
 
 # %%
 # Who does not know the rank names a tolerance. ``acquire`` reads until
-# entries that the answer has not seen say that the error is below it;
+# the error at entries that the answer has not seen is below it;
 # the scattered entries that it reads are for this check.
 
 

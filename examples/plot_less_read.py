@@ -32,9 +32,9 @@ approx = curplus.approximate(seen)
 print(approx)
 
 # %%
-# ``certify`` says what is known of the error without looking at the rest.
+# ``certify`` estimates the error without looking at the rest.
 # Here a few errors are much larger than the others. So it gives an
-# estimate that may be too small instead of an interval, and says why.
+# estimate that may be too small instead of an interval, with the reason.
 
 certificate = curplus.certify(approx, seen)
 print(textwrap.fill(certificate.verdict, 74))
@@ -48,7 +48,7 @@ print(f"true error: {difference:.2f}")
 print(f"which is {difference / np.linalg.norm(table):.1%} of the table")
 
 # %%
-# The estimate was near. It could have been too small, as it says itself.
+# The estimate was near. It could have been too small, as it warns itself.
 #
 # ``backtest`` repeats this with several budgets, beside uniform samples,
 # and beside the usual additive model: a constant, and an offset for each

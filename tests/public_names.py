@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 import curplus
-from curplus._layout import NAMES, SUBPACKAGES
+from curplus._layout import PUBLIC_NAMES, SUBPACKAGES
 
 LISTED = Path(__file__).with_suffix(".txt")
 UNLIKE = re.compile(r" at 0x[0-9a-f]+|<class '([\w.]+)'>")  # what differs between processes
@@ -53,7 +53,8 @@ def lines_of(name, value):
 def listing():
     """All lines: the names at the door, then those of each subpackage."""
     found = [
-        f"curplus.{name} is {NAMES[name]}.{name}" if NAMES.get(name) else f"curplus.{name}" for name in curplus.__all__
+        f"curplus.{name} is {PUBLIC_NAMES[name]}.{name}" if PUBLIC_NAMES.get(name) else f"curplus.{name}"
+        for name in curplus.__all__
     ]
     for subpackage in (*SUBPACKAGES, "exceptions"):
         module = importlib.import_module(f"curplus.{subpackage}")

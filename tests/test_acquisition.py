@@ -343,7 +343,7 @@ def test_rows_that_are_the_columns_are_no_independent_sample(full_rank):
 
 
 def test_a_broken_promise_of_symmetry_is_reported(full_rank):
-    with pytest.raises(InconsistentObservationError, match=re.escape("symmetric=True promises M = M.T")):
+    with pytest.raises(InconsistentObservationError, match=re.escape("symmetric=True states M = M.T")):
         acquire(full_rank((20, 20)), n_columns=4, n_rows=4, n_entries=0, symmetric=True, rng=0)
 
 

@@ -230,7 +230,7 @@ def test_propose_asks_for_no_more_than_the_budget():
         ({"n_columns": 1, "n_rows": 1, "n_entries": 1, "costs": Costs()}, "Give budget= too"),
         ({"tol": 2.0}, "tol=2.0 is not a relative error"),
         ({"tol": 0.1, "n_rows": 3}, "tol= decides itself"),
-        ({"budget": 0.1, "required": [3]}, "does not say what"),
+        ({"budget": 0.1, "required": [3]}, "is no dict of places"),
         ({"budget": 0.1, "required": {"rows": [99]}}, "99"),
         ({"budget": 0.1, "required": {"rows": [3]}, "forbidden": {"rows": [3]}}, "row 3 is required"),
         ({"budget": 0.1, "forbidden": {"cells": [1, 2, 3]}}, "not two arrays"),

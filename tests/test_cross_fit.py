@@ -7,7 +7,8 @@ import pytest
 
 import curplus
 from curplus.evaluation.baseline import left_out_means_at
-from curplus.evaluation.cross_fit import FOLDS, cross_fit
+from curplus.evaluation.cross_fit import cross_fit
+from curplus.evaluation.folds import FOLDS
 from curplus.factorization import Provenance
 from curplus.observation import SamplePlan, SamplingDesign
 
@@ -150,7 +151,7 @@ def test_entries_that_were_measured_elsewhere_count_once_they_are_said_to_be_uni
 
 
 def test_a_design_that_is_not_known_is_refused(crossed):
-    with pytest.raises(curplus.exceptions.InvalidArgumentError, match="must say 'uniform', 'given' or 'adaptive'"):
+    with pytest.raises(curplus.exceptions.InvalidArgumentError, match="must have 'uniform', 'given' or 'adaptive'"):
         crossed[1].with_design(rows="random")
 
 
@@ -190,8 +191,8 @@ def test_a_refused_estimate_is_called_no_bound_and_does_not_come_first(crossed):
     spiked[seen.i[seen.outside][0], seen.j[seen.outside][0]] += 1e4
     seen = curplus.observe(spiked, n_columns=6, n_rows=6, n_entries=900, rng=0)
     certificate = curplus.certify(curplus.cur_plus(seen, 2), seen)
-    assert certificate.verdict.startswith("no interval for the error: the error rests on too few")
-    assert "larger errors may not have been met" in certificate.verdict
+    assert certificate.verdict.startswith("no interval for the error: the effective sample size of the")
+    assert "larger errors may have been missed" in certificate.verdict
     assert "bound" not in certificate.verdict  # the estimate may be too large as well
     assert str(certificate).startswith("verdict: no interval")
 

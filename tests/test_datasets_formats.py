@@ -118,7 +118,7 @@ def test_a_broken_bag_of_words_names_the_line(file, content, message):
 
 @pytest.mark.parametrize("bad", [4, 5, 6, 9, 12, 23])
 def test_the_line_is_right_in_every_block(file, monkeypatch, bad):
-    monkeypatch.setattr(numbers, "BLOCK", 15)  # five lines at a time
+    monkeypatch.setattr(numbers, "PARSED_AT_A_TIME", 15)  # five lines at a time
     lines = ["20", "1", "20", *(f"{k} 1 {k}" for k in range(1, 21))]
     assert read_bag_of_words(file("\n".join(lines))).sum() == 210
     lines[bad - 1] = "oops"
@@ -171,7 +171,7 @@ def test_reads_dense_rows_of_the_challenge(file, monkeypatch):
     X = np.random.default_rng(0).integers(0, 1000, (7, 5)) * (np.arange(5) % 2)
     text = "".join(" ".join(map(str, row)) + " \n" for row in X)
     for block in (5, 10, 10**6):
-        monkeypatch.setattr(numbers, "BLOCK", block)
+        monkeypatch.setattr(numbers, "PARSED_AT_A_TIME", block)
         matrix = read_dense_rows(file(text), n_features=5)
         assert np.array_equal(matrix.toarray(), X)
         assert matrix.nnz == np.count_nonzero(X)

@@ -6,7 +6,7 @@ import pytest
 import curplus
 from curplus import Observation
 from curplus.methods.approximate.cross import cross_of, zero_target
-from curplus.methods.approximate.exact import FEW, MOST_GROWTH, _growth, exact_answer
+from curplus.methods.approximate.exact import LOW_RANK, MOST_GROWTH, _growth, exact_answer
 from curplus.methods.approximate.skeleton import inverse_of, svd_of
 from curplus.observation import Cells
 from tests.strategies import observed
@@ -96,7 +96,7 @@ def test_the_growth_is_that_of_the_dense_prediction(full_rank):
     assert _growth(plain, cross) == pytest.approx(2 * np.mean(unread**2) / (np.mean(rows**2) + np.mean(columns**2)))
 
 
-@pytest.mark.parametrize("rank", range(1, FEW + 1))
+@pytest.mark.parametrize("rank", range(1, LOW_RANK + 1))
 def test_a_rank_so_low_is_believed(rng, rank):
     seen = curplus.observe(rng.standard_normal((60, 50)), n_columns=rank, n_rows=rank, n_entries=0, rng=0)
     assert not exact_of(seen, rank).is_confirmed

@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 import curplus
 from curplus import Observation
-from curplus.methods.approximate.factors import FactorModel, Factors, Table, TransposedFactors, fit_factor_model
+from curplus.methods.approximate.factors import BlockedTable, FactorModel, Factors, TransposedFactors, fit_factor_model
 from curplus.observation import Cells
 
 
 def table_of(X):
     known = ~np.isnan(X)
-    return Table(X.shape, lambda rows: X[rows], np.flatnonzero(known.any(axis=1)), float(known.mean()))
+    return BlockedTable(X.shape, lambda rows: X[rows], np.flatnonzero(known.any(axis=1)), float(known.mean()))
 
 
 def fitted(X, n_factors=3):

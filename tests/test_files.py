@@ -339,9 +339,7 @@ def test_a_header_that_is_incomplete_is_damage_and_not_another_version(folder, i
 def test_a_file_of_a_newer_version_says_what_to_install(kind, members, folder):
     stated = json.loads(str(members["curplus"]))
     path = write(folder, npz(**members | {"curplus": header(**stated | {"version": 999})}))
-    message = (
-        r"was written in format version 999, and this curplus reads version 1\. Install a curplus that is at least"
-    )
+    message = r"has format version 999, and this curplus reads version 1\. Install a curplus that is at least"
     with pytest.raises(FileFormatError, match=message):
         curplus.load(path)
 
@@ -349,7 +347,7 @@ def test_a_file_of_a_newer_version_says_what_to_install(kind, members, folder):
 def test_an_unknown_kind_is_named(members, folder):
     stated = json.loads(str(members["curplus"]))
     path = write(folder, npz(**members | {"curplus": header(**stated | {"kind": "sculpture"})}))
-    with pytest.raises(FileFormatError, match="holds a 'sculpture', which this version of curplus does not know"):
+    with pytest.raises(FileFormatError, match="holds a 'sculpture', which this version of curplus cannot read"):
         curplus.load(path)
 
 

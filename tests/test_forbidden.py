@@ -87,7 +87,7 @@ def test_of_two_samples_what_either_could_not_read_is_forbidden():
 def test_forbidden_places_must_be_of_the_matrix():
     with pytest.raises(InvalidArgumentError, match="forbidden rows"):
         Observation(shape=(3, 3), forbidden={"rows": [3]})
-    with pytest.raises(InvalidArgumentError, match="does not say what"):
+    with pytest.raises(InvalidArgumentError, match="is no dict of places"):
         Observation(shape=(3, 3), forbidden={"row": [2]})
 
 

@@ -167,8 +167,8 @@ def test_the_design_survives_records_without_a_value():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"rows": [[1.0, NAN, 3.0]]}, r"rows\[0, 1\]=nan \(row 0, column 1\).*say gaps=True"),
-        ({"values": [NAN]}, r"values\[0\]=nan \(row 1, column 2\).*say gaps=True"),
+        ({"rows": [[1.0, NAN, 3.0]]}, r"rows\[0, 1\]=nan \(row 0, column 1\).*use gaps=True"),
+        ({"values": [NAN]}, r"values\[0\]=nan \(row 1, column 2\).*use gaps=True"),
         ({"rows": [[1.0, math.inf, 3.0]]}, r"rows\[0, 1\]=inf .*or repair it first"),
         ({"rows": [[NAN, math.inf, 3.0]], "gaps": True}, r"rows\[0, 1\]=inf \(row 0, column 1\)"),
         ({"values": [-math.inf], "gaps": True}, r"values\[0\]=-inf \(row 1, column 2\)"),
@@ -231,9 +231,9 @@ def test_what_could_not_be_measured_is_remembered_and_not_asked_for_again(full_r
 def test_gaps_may_be_allowed_by_the_reader_or_by_the_source(full_rank):
     H = with_holes(full_rank(), 0.2, np.random.default_rng(0))
     counts = {"n_columns": 3, "n_rows": 3, "n_entries": 20}
-    with pytest.raises(InvalidArgumentError, match="say gaps=True"):
+    with pytest.raises(InvalidArgumentError, match="use gaps=True"):
         curplus.observe(H, **counts, rng=0)
-    with pytest.raises(SourceError, match=r"Every value must be finite. If it means .* say gaps=True"):
+    with pytest.raises(SourceError, match=r"Every value must be finite. If it means .* use gaps=True"):
         curplus.observe(curplus.CallableSource(lambda i, j: H[i, j], H.shape), **counts, rng=0)
     seen = curplus.observe(H, **counts, gaps=True, rng=0)
     source = curplus.CallableSource(lambda i, j: H[i, j], H.shape, gaps=True)

@@ -3,7 +3,7 @@
 import numpy as np
 
 import curplus
-from curplus.methods.approximate.interpolation import FEWEST, Interpolation
+from curplus.methods.approximate.interpolation import FEWEST_FOR_INTERPOLATION, Interpolation
 from curplus.observation import Cells
 from tests.test_evidence import noisy
 
@@ -19,7 +19,7 @@ def logarithm(n=300):
 
 def test_it_is_the_product_of_columns_inverse_and_rows():
     M = logarithm()
-    seen = curplus.observe(M, n_columns=3, n_rows=3, n_entries=FEWEST, rng=0)
+    seen = curplus.observe(M, n_columns=3, n_rows=3, n_entries=FEWEST_FOR_INTERPOLATION, rng=0)
     W = M[np.ix_(seen.row_index, seen.column_index)]
     expected = seen.columns @ np.linalg.inv(W) @ seen.rows
     np.testing.assert_allclose(Interpolation().fit(Cells.of(seen)).to_array(), expected, atol=1e-10)

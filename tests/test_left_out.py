@@ -77,7 +77,7 @@ def test_of_few_entries_rows_and_columns_are_left_out_too():
     check_folds(M, found)
     rows, columns = [], []
     for fold in found.folds:
-        assert fold.hides_lines
+        assert fold.hides_sampled
         rows.extend(np.setdiff1d(cells.row_index, fold.cells.row_index))
         columns.extend(np.setdiff1d(cells.column_index, fold.cells.column_index))
         of_lines = np.bincount(fold.group)[fold.group] > 1
@@ -140,7 +140,7 @@ def test_of_very_many_values_one_fold_of_some_is_left_out(rng):
     found = folds_of(seen)[2]
     check_folds(M, found)
     assert len(found.folds) == 1
-    assert len(found.folds[0].i) == pytest.approx(module.MOST, rel=0.1)
+    assert len(found.folds[0].i) == pytest.approx(module.MOST_OF_MANY_CELLS, rel=0.1)
 
 
 def test_models_that_use_no_entries_are_judged_by_all_of_them_at_once():

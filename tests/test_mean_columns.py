@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from curplus.evaluation.history import FactorModel, History
+from curplus.evaluation.history import History, HistoryModel
 from curplus.evaluation.mean_columns import choice_errors, columns_for_mean, explaining_mean
 
 
@@ -23,7 +23,7 @@ def variance_of_mean(model, columns):
 
 
 def test_each_column_is_the_one_that_reduces_the_variance_most(rng):
-    model = FactorModel(rng.standard_normal((12, 3)) + 0.5, rng.random(12) + 0.2)
+    model = HistoryModel(rng.standard_normal((12, 3)) + 0.5, rng.random(12) + 0.2)
     known = [4, 7]
     for chosen in explaining_mean(model, 4, start=known):
         left = {j: variance_of_mean(model, [*known, j]) for j in range(12) if j not in known}
@@ -32,13 +32,13 @@ def test_each_column_is_the_one_that_reduces_the_variance_most(rng):
 
 
 def test_all_columns_can_be_chosen_and_none_twice(rng):
-    model = FactorModel(rng.standard_normal((9, 2)), np.full(9, 0.1))
+    model = HistoryModel(rng.standard_normal((9, 2)), np.full(9, 0.1))
     assert sorted(explaining_mean(model, 9).tolist()) == list(range(9))
     assert sorted([3, 5, *explaining_mean(model, 7, start=[3, 5])]) == list(range(9))
 
 
 def test_columns_that_cost_more_are_taken_later():
-    model = FactorModel(np.ones((4, 1)), np.full(4, 0.5))
+    model = HistoryModel(np.ones((4, 1)), np.full(4, 0.5))
     assert explaining_mean(model, 1, cost=np.array([2.0, 2.0, 1.0, 3.0])).tolist() == [2]
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from curplus.evaluation.mean_regression import RIDGES, MeanRegression, _ridge
+from curplus.evaluation.mean_regression import MEAN_RIDGES, MeanRegression, _ridge
 
 
 def table(rng, n=60, k=8, noise=0.3):
@@ -36,8 +36,8 @@ def test_the_ridge_is_the_one_that_predicts_left_out_rows_best(rng, shape):
             ]
         )
 
-    squares = [np.mean(errors(ridge * unit) ** 2) for ridge in RIDGES[9:]]
-    best = RIDGES[9:][int(np.argmin(squares))] * unit
+    squares = [np.mean(errors(ridge * unit) ** 2) for ridge in MEAN_RIDGES[9:]]
+    best = MEAN_RIDGES[9:][int(np.argmin(squares))] * unit
     slope, left_out = _ridge(centred, t - t.mean(), 0.0)
     np.testing.assert_allclose(slope, ridge_of(X, t, best)[0], rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(left_out, errors(best), rtol=1e-6, atol=1e-9)

@@ -51,7 +51,7 @@ def test_the_best_approximation_has_relative_error_one(full_rank):
 
 @pytest.mark.parametrize("kind", [np.asarray, scipy.sparse.csr_array])
 def test_leading_singular_values_by_iteration_are_those_of_the_svd(rng, monkeypatch, kind):
-    monkeypatch.setattr(metrics, "SMALL", 0)
+    monkeypatch.setattr(metrics, "MOST_DENSE", 0)
     M = rng.standard_normal((90, 80)) * np.logspace(0, -3, 80)
     target = metrics.ReferenceMatrix(kind(M))
     s = np.linalg.svd(M, compute_uv=False)
@@ -67,7 +67,7 @@ def test_leading_singular_values_by_iteration_are_those_of_the_svd(rng, monkeypa
 def test_all_singular_values_are_those_of_the_dense_matrix(coherent, monkeypatch, kind, shape, scale, large):
     """Those of a large sparse matrix come from its Gram matrix."""
     if large:
-        monkeypatch.setattr(metrics, "SMALL", 0)
+        monkeypatch.setattr(metrics, "MOST_DENSE", 0)
         monkeypatch.setattr(scipy.sparse.csr_array, "toarray", None)
     M = coherent(shape, density=0.2) * scale
     target = metrics.ReferenceMatrix(kind(M))
@@ -165,7 +165,7 @@ def test_an_exact_answer_has_a_small_relative_error_for_sparse_matrices_too(seed
 
 
 def test_nothing_below_the_resolution_counts_as_better_than_the_best(low_rank, monkeypatch):
-    monkeypatch.setattr(metrics, "SMALL", 0)
+    monkeypatch.setattr(metrics, "MOST_DENSE", 0)
     M = low_rank((90, 80), 3)
     exact = curplus.cur_plus(curplus.observe(M, n_columns=6, n_rows=6, n_entries=60, rng=0), 3)
     target = metrics.ReferenceMatrix(M)

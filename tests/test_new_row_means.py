@@ -179,10 +179,13 @@ def test_units_do_not_matter(people, unit):
 def test_few_rows_and_few_draws_have_no_intervals(people):
     history, new, approx = people
     few = fitted(history[:6]).row_means(only(new, np.arange(20)))
-    assert few.reason == "the fitted rows are 6, and it takes 10 to see how well they are predicted"
+    assert few.reason == "an interval needs at least 10 fitted rows, and there are 6"
     assert np.isnan(few.low).all()
     columns, chances = draw_columns(history, 5, rng=0)
-    assert "it takes 10" in approx.row_means(only(new, columns), probabilities=chances).reason
+    assert (
+        "at least 10 columns that were drawn by chance"
+        in approx.row_means(only(new, columns), probabilities=chances).reason
+    )
 
 
 @pytest.mark.parametrize(

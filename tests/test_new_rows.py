@@ -78,7 +78,7 @@ def test_many_patterns_are_solved_in_batches_of_bounded_memory(history, rng, mon
     rows = hidden(rng.standard_normal((100, 40)), rng.random((100, 40)) < 0.4)
     approx = fitted(history)
     expected = approx.complete_rows(rows)
-    monkeypatch.setattr(curplus.factorization.new_rows, "MOST", 100)
+    monkeypatch.setattr(curplus.factorization.new_rows, "NUMBERS_AT_A_TIME", 100)
     np.testing.assert_allclose(approx.complete_rows(rows), expected, rtol=1e-10)
 
 

@@ -193,9 +193,7 @@ def test_readings_may_differ_by_eight_times_the_noise(xp, place, difference, acc
 
 
 def test_exact_readings_that_disagree_are_told_of_noise():
-    with pytest.raises(
-        InconsistentObservationError, match=r"If readings are noisy, say so \(noise=, see Observation\)"
-    ):
+    with pytest.raises(InconsistentObservationError, match=r"If readings are noisy, give noise= \(see Observation\)"):
         Observation(shape=(2, 2), row_index=[0], rows=[[1.0, 2.0]], i=[0], j=[0], values=[1.1])
 
 

@@ -383,7 +383,7 @@ INDEFINITE = np.array([[1.0, 2.0, 0.1], [2.0, 1.0, 0.0], [0.1, 0.0, 1.0]])
     [
         (INDEFINITE, {}, InconsistentObservationError, "the matrix is not PSD"),
         (np.diag([1.0, -1.0, 2.0]), {}, InconsistentObservationError, "no diagonal value is negative"),
-        (np.triu(np.ones((3, 3))), {}, InconsistentObservationError, r"promises M = M\.T|not PSD"),
+        (np.triu(np.ones((3, 3))), {}, InconsistentObservationError, r"states M = M\.T|not PSD"),
         (np.ones((3, 4)), {}, InvalidArgumentError, "psd=True but the matrix is 3 x 4, not square"),
         (np.eye(3), {"n_rows": 2}, InvalidArgumentError, "Leave n_rows out"),
         (np.eye(3), {"n_entries": 5}, InvalidArgumentError, "the diagonal is read, 3 values"),

@@ -596,5 +596,5 @@ def test_positions_may_be_arrays_of_any_library():
 
 @pytest.mark.parametrize("drawn", ["uniform", None, ("unifrom", "given", "given"), ("given", "given")])
 def test_how_it_was_drawn_must_be_said_in_known_words(drawn):
-    with pytest.raises(InvalidArgumentError, match="must say 'uniform', 'given' or 'adaptive'"):
+    with pytest.raises(InvalidArgumentError, match="must have 'uniform', 'given' or 'adaptive'"):
         curplus.Observation(shape=(6, 5), design=drawn)

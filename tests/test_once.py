@@ -123,7 +123,7 @@ def test_a_noisy_symmetric_function_can_be_read(full_rank):
     M = full_rank((30, 30))
     function = Counted(M + M.T, noise=0.1)
     counts = {"n_columns": 8, "n_rows": 8, "n_entries": 50, "symmetric": True, "rng": 0}
-    with pytest.raises(InconsistentObservationError, match=r"promises M = M\.T"):
+    with pytest.raises(InconsistentObservationError, match=r"states M = M\.T"):
         acquire(function.source(), **counts)
     seen = acquire(function.source(noise=0.1), **counts)
     np.testing.assert_array_equal(seen.rows, seen.columns.T)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from curplus.methods.approximate.posterior import SWEEPS, Pair, posterior_mean
+from curplus.methods.approximate.posterior import POSTERIOR_SWEEPS, Pair, posterior_mean
 from curplus.observation import Entries
 
 
@@ -39,7 +39,7 @@ def by_loops(entries, start):
     S = np.tile(np.diag(0.1 / prior), (m, 1, 1))
     rest = entries.values - start.at(entries.i, entries.j)
     noise = np.average(rest**2, weights=entries.weights)
-    for _ in range(SWEEPS):
+    for _ in range(POSTERIOR_SWEEPS):
         U, T = one_side((entries.i, entries.j), V, S, entries, n, np.ones(k), noise)
         V, S = one_side((entries.j, entries.i), U, T, entries, m, prior, noise)
         scale = 1 / np.sqrt(np.mean(U**2 + np.einsum("kaa->ka", T), axis=0))

@@ -16,13 +16,13 @@ import pytest
 
 import curplus
 from curplus import exceptions
-from curplus._layout import NAMES, SHARED, SUBPACKAGES
+from curplus._layout import PUBLIC_NAMES, SHARED_MODULES, SUBPACKAGES
 from tests import public_names
 
 PACKAGE = Path(curplus.__file__).parent
 ROOT = Path(__file__).parent.parent
 
-STORY = (*SHARED, *SUBPACKAGES, "__main__")
+STORY = (*SHARED_MODULES, *SUBPACKAGES, "__main__")
 FILES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
 TREES = {file: ast.parse((PACKAGE / file).read_text(encoding="utf-8")) for file in FILES}
 INIT = TREES[Path("__init__.py")]
@@ -94,7 +94,7 @@ def test_a_name_is_what_type_checkers_believe_it_is():
 
 def test_only_public_names_are_listed():
     assert dir(curplus) == sorted(curplus.__all__)
-    assert NAMES.keys() | {"__version__"} == set(curplus.__all__)
+    assert PUBLIC_NAMES.keys() | {"__version__"} == set(curplus.__all__)
 
 
 @pytest.mark.parametrize("name", ["cur_minus", "distinct", "check_rank", "Estimators"])

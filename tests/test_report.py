@@ -5,7 +5,7 @@ import pytest
 
 import curplus
 from curplus.methods.approximate.blend import Held
-from curplus.methods.approximate.report import CLEARLY, FEWEST, judged
+from curplus.methods.approximate.report import CLEARLY_BETTER, FEWEST_FOR_A_VERDICT, judged
 from tests.test_evidence import noisy
 
 
@@ -70,7 +70,7 @@ def test_an_additive_matrix_is_not_said_to_be_better_than_the_additive_model(rng
     M = 5 + rng.standard_normal((150, 1)) + rng.standard_normal((1, 100)) + 0.3 * rng.standard_normal((150, 100))
     report = curplus.approximate(curplus.observe(M, n_columns=0, n_rows=0, n_entries=4000, rng=0)).report
     assert report.against_zero_z > 10
-    assert "not clearly better than the additive model" in report.verdict or report.against_offsets_z > CLEARLY
+    assert "not clearly better than the additive model" in report.verdict or report.against_offsets_z > CLEARLY_BETTER
 
 
 def test_a_low_rank_beside_offsets_is_better_than_the_additive_model(rng):
@@ -86,7 +86,7 @@ def test_an_error_that_rests_on_few_values_is_not_stated(rng):
     assert "the error is not estimated" in verdict or "no evidence" in verdict
 
 
-@pytest.mark.parametrize("counts", [(1, 0, 0), (0, 0, FEWEST - 1)])
+@pytest.mark.parametrize("counts", [(1, 0, 0), (0, 0, FEWEST_FOR_A_VERDICT - 1)])
 def test_of_too_few_values_the_answer_is_unverifiable(counts):
     seen = curplus.observe(noisy(), n_columns=counts[0], n_rows=counts[1], n_entries=counts[2], rng=0)
     assert curplus.approximate(seen).report.verdict.startswith("unverifiable")

@@ -113,12 +113,12 @@ ASYMMETRIC = np.arange(16.0).reshape(4, 4)
         (
             {"symmetry": "symmetric", "column_index": [0, 1], "columns": ASYMMETRIC[:, :2]},
             InconsistentObservationError,
-            r"promises M = M\.T",
+            r"states M = M\.T",
         ),
         (
             {"symmetry": "symmetric", "row_index": [0], "rows": ASYMMETRIC[:1], "i": [2], "j": [0], "values": [8.0]},
             InconsistentObservationError,
-            r"promises M = M\.T",
+            r"states M = M\.T",
         ),
         (
             {"symmetry": "psd", "i": [0, 2], "j": [0, 2], "values": [1.0, -0.5]},
@@ -135,7 +135,7 @@ def test_a_promise_that_is_seen_to_be_broken_is_refused(fields, kind, message):
 def test_what_is_joined_later_is_held_to_the_promise_too():
     seen = Observation(shape=(4, 4), column_index=[0], columns=ASYMMETRIC[:, :1], symmetry="symmetric")
     more = Observation(shape=(4, 4), column_index=[1], columns=ASYMMETRIC[:, 1:2])
-    with pytest.raises(InconsistentObservationError, match=r"promises M = M\.T"):
+    with pytest.raises(InconsistentObservationError, match=r"states M = M\.T"):
         seen.extend(more)
 
 

@@ -1,4 +1,4 @@
-"""What is promised: measures of spread, and what each theorem asks for."""
+"""What is promised: measures of spread, and what each theorem requires."""
 
 import math
 import re
@@ -257,13 +257,13 @@ def test_more_confidence_never_asks_for_less(mu, t, rank):
 @pytest.mark.parametrize(
     ("promise", "reason"),
     [
-        (theory.theorem_1(shape=(90, 80), rank=9, mu=1.0, t=4.0), "asks for 391 columns and rows of a 90 x 80"),
-        (theory.theorem_1(shape=(60, 60), rank=9, mu=1.0, t=4.0), "asks for 4760 entries of the 3600"),
+        (theory.theorem_1(shape=(90, 80), rank=9, mu=1.0, t=4.0), "requires 391 columns and rows of a 90 x 80"),
+        (theory.theorem_1(shape=(60, 60), rank=9, mu=1.0, t=4.0), "requires 4760 entries of the 3600"),
         (theory.theorem_1(rank=5, mu=1.5, **BIG | {"t": 1.0}), "chance of failing is 1.84, not below 1; increase t"),
-        (theory.theorem_1(rank=5, mu=1.5, n_columns=7, **BIG), "n_columns=7 is fewer than the 295 asked for"),
+        (theory.theorem_1(rank=5, mu=1.5, n_columns=7, **BIG), "n_columns=7 is fewer than the 295 required"),
         (
             theory.theorem_2(rank=5, mu=1.5, mu_hat=99.0, sigma_next=1.0, **BIG),
-            "asks for 12381636 entries of the 800000 there are",
+            "requires 12381636 entries of the 800000 there are",
         ),
         (
             theory.lemma_2(shape=(900, 900), n_columns=300, t=3.0, **SPECTRUM),
@@ -279,7 +279,7 @@ def test_more_confidence_never_asks_for_less(mu, t, rank):
         ),
         (
             theory.frobenius_bound(rank=2, mu_hat=1.5, projection_error=1.0, delta=0.1, n_entries=9, **BIG),
-            "n_entries=9 is fewer than the 340 asked for",
+            "n_entries=9 is fewer than the 340 required",
         ),
         (
             theory.frobenius_bound(

@@ -84,7 +84,7 @@ def test_a_model_without_entries_is_not_fitted_again_if_only_entries_are_left_ou
     assert len(model.fits) == 1
     model = Lines()
     _, trials = tried((model, Means()), n_entries=40)  # rows and columns are left out too
-    assert len(model.fits) == 1 + sum(fold.hides_lines for fold in trials.left_out.folds) > 4
+    assert len(model.fits) == 1 + sum(fold.hides_sampled for fold in trials.left_out.folds) > 4
 
 
 def test_groups_of_different_folds_stay_apart():

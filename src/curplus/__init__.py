@@ -1,13 +1,13 @@
 """Approximate a matrix from a few of its columns, rows and scattered entries.
 
 A source is read according to a plan, what was read becomes an observation, a method makes an approximation of it, and
-a certificate says how good that is. Names are loaded when they are first used.
+a certificate estimates its error. Names are loaded when they are first used.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ._layout import NAMES, __version__
+from ._layout import PUBLIC_NAMES, __version__
 
 if TYPE_CHECKING:
     from . import (
@@ -89,10 +89,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in NAMES:
+    if name not in PUBLIC_NAMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    home = import_module(f".{NAMES[name] or name}", __name__)
-    value = getattr(home, name) if NAMES[name] else home
+    home = import_module(f".{PUBLIC_NAMES[name] or name}", __name__)
+    value = getattr(home, name) if PUBLIC_NAMES[name] else home
     globals()[name] = value  # the next use finds it at once
     return value
 

@@ -4,7 +4,7 @@ import sys
 
 
 def main() -> None:
-    """Run the command line, or say which extra it needs."""
+    """Run the command line, or name the extra that it needs."""
     try:
         from .cli.main import run
     except ImportError as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -28,8 +27,24 @@ from ._dask import (
     one_block,
     parts_taken,
     put_values,
-    range_of,
     tall,
+)
+from ._numbers import (
+    abs_squared,
+    adjoint,
+    blocks,
+    conjugate,
+    double,
+    float64,
+    harmless_unit,
+    host_kind,
+    is_complex,
+    largest,
+    largest_known,
+    power_of_two,
+    real_kind,
+    real_part,
+    rounding_unit,
 )
 from ._typing import Array, FloatArray, IndexVector, Matrix, Namespace, Positions, Vector
 from .exceptions import InvalidArgumentError
@@ -99,7 +114,7 @@ def number_array(values: Any, *, name: str) -> Array:
     if isinstance(x, np.ma.MaskedArray):
         raise InvalidArgumentError(
             f"{name} is a masked array, and a masked value is a gap that cannot be read. "
-            "Use Observation.from_table for all of it, or fill it with NaN and say gaps=True."
+            "Use Observation.from_table for all of it, or fill it with NaN and use gaps=True."
         )
     if is_torch_array(x):
         x = x.detach()  # nothing here is differentiated, and a record of it would hold all that was computed
@@ -107,7 +122,7 @@ def number_array(values: Any, *, name: str) -> Array:
     try:
         complex_, real = xp.isdtype(x.dtype, "complex floating"), xp.isdtype(x.dtype, "real floating")
         number = complex_ or real or xp.isdtype(x.dtype, ("integral", "bool"))
-    except TypeError:  # a dtype that the library itself does not know, such as object
+    except TypeError:  # a dtype outside the library, such as object
         complex_, real, number = False, False, False
     if not number:
         raise InvalidArgumentError(
@@ -181,13 +196,6 @@ def keep_tall(x: Matrix, *, axis: int) -> Matrix:
 def inner_products(x: Matrix) -> Matrix:
     """The small matrix ``x.H @ x``, in the library of ``x``; that of a Dask array in double precision on the host."""
     return dask_inner_products(x) if is_dask_array(x) else adjoint(x) @ x
-
-
-def blocks(size: int, width: int, *, most: int = 2**22) -> Iterator[slice]:
-    """Slices of ``range(size)`` such that ``width`` numbers for each position make at most ``most`` at a time."""
-    step = max(1, most // max(width, 1))
-    for start in range(0, size, step):
-        yield slice(start, min(start + step, size))
 
 
 def take(x: Array, index: Positions, *, axis: int) -> Array:
@@ -292,7 +300,7 @@ def with_nan(x: Array, where: Any) -> Array:
 
 
 def index_table(index: IndexVector, size: int) -> IndexVector:
-    """Where each of ``range(size)`` stands in ``index``; -1 where it does not."""
+    """Position of each of ``range(size)`` in ``index``; -1 if it has none."""
     table = np.full(size, -1)
     table[index] = np.arange(len(index))
     return table
@@ -340,108 +348,9 @@ def to_numpy(x: Array) -> np.ndarray[Any, Any]:
     if is_torch_array(x):
         return np.asarray(x.detach().cpu())
     xp: Namespace = array_namespace(x)
-    if is_array_api_strict_namespace(xp):  # it has made-up devices, to find out who forgets about real ones
+    if is_array_api_strict_namespace(xp):  # it has made-up devices, to find code that forgets about real ones
         x = x.to_device(xp.Device("CPU_DEVICE"))
     return np.asarray(xp.asnumpy(x) if is_cupy_namespace(xp) else x)
-
-
-def largest(x: Array) -> float:
-    """Largest magnitude in ``x``, without a temporary; NaN or inf if there is one, 0 for an empty array.
-
-    That of complex numbers is up to the square root of 2 times as large as this, the larger of two parts.
-    """
-    if math.prod(x.shape) == 0:
-        return 0.0
-    xp = array_namespace(x)
-    if is_complex(x):
-        return max(largest(xp.real(x)), largest(xp.imag(x)), key=lambda part: (math.isnan(part), part))
-    if is_torch_array(x):
-        return float(xp.linalg.vector_norm(x, ord=math.inf))  # one pass
-    low, high = range_of(x) if is_dask_array(x) else (float(xp.min(x)), float(xp.max(x)))
-    return math.nan if math.isnan(low) or math.isnan(high) else max(-low, high)
-
-
-def largest_known(x: Array) -> float:
-    """Largest magnitude in ``x`` where it is not NaN, a block at a time; inf if there is one, 0 if all is NaN."""
-    xp = array_namespace(x)
-    if is_dask_array(x):
-        return largest(xp.where(xp.isnan(x), xp.zeros_like(x), x))
-    found = 0.0
-    for part in blocks(x.shape[0], math.prod(x.shape[1:]), most=2**19):
-        block = x[part, ...]
-        found = max(found, largest(xp.where(xp.isnan(block), xp.zeros_like(block), block)))
-    return found
-
-
-def power_of_two(magnitude: float, like: Array) -> float:
-    """The power of two just above ``magnitude``, such that arrays of the type of ``like`` can be divided by it."""
-    if magnitude == 0:
-        return 1.0
-    limits = np.finfo(host_kind(like))
-    return math.ldexp(1.0, min(max(math.frexp(magnitude)[1], limits.minexp + 2), limits.maxexp - 1))
-
-
-def harmless_unit(magnitude: float, like: Array, *, power: int) -> float:
-    """A unit in which numbers of this magnitude can be raised to a power; 1 where they can be as they are."""
-    tiny = float(array_namespace(like).finfo(like.dtype).smallest_normal) ** (1 / power)
-    return 1.0 if magnitude == 0 or tiny < magnitude < 1 / tiny else power_of_two(magnitude, like)
-
-
-def rounding_unit(x: Array) -> float:
-    """Machine epsilon of the type of ``x``."""
-    return float(array_namespace(x).finfo(x.dtype).eps)
-
-
-def host_kind(x: Array) -> Any:
-    """The NumPy type of numbers like those of ``x``, with as many digits, and complex if these are."""
-    single = rounding_unit(x) > 1e-10
-    if is_complex(x):
-        return np.complex64 if single else np.complex128
-    return np.float32 if single else np.float64
-
-
-def float64(x: Array) -> Array:
-    """Real numbers in double precision, ``x`` itself if it has it."""
-    xp = array_namespace(x)
-    return xp.astype(x, xp.float64, copy=False)
-
-
-def double(x: Array) -> Array:
-    """Real or complex numbers in double precision, ``x`` itself if it has it."""
-    xp = array_namespace(x)
-    return xp.astype(x, xp.complex128 if is_complex(x) else xp.float64, copy=False)
-
-
-def is_complex(x: Array) -> bool:
-    """Whether the numbers of ``x`` are complex."""
-    return bool(array_namespace(x).isdtype(x.dtype, "complex floating"))
-
-
-def real_kind(x: Array) -> Any:
-    """The type, in the library of ``x``, of the real numbers with as many digits."""
-    xp = array_namespace(x)
-    return (xp.float32 if rounding_unit(x) > 1e-10 else xp.float64) if is_complex(x) else x.dtype
-
-
-def conjugate(x: Array) -> Array:
-    """The complex conjugate; real numbers are not copied."""
-    return array_namespace(x).conj(x) if is_complex(x) else x
-
-
-def adjoint(x: Matrix) -> Matrix:
-    """The conjugate transpose; that of a real matrix is its transpose."""
-    return conjugate(x).T
-
-
-def real_part(x: Array) -> Array:
-    """The real part; real numbers are not copied."""
-    return array_namespace(x).real(x) if is_complex(x) else x
-
-
-def abs_squared(x: Array) -> Array:
-    """Squares of the magnitudes, real numbers."""
-    xp = array_namespace(x)
-    return xp.real(x) ** 2 + xp.imag(x) ** 2 if is_complex(x) else x**2
 
 
 def numerical_rank(s: Vector, shape: tuple[int, ...], least: float | None = None) -> int:

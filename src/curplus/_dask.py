@@ -1,7 +1,7 @@
 """Dask arrays: recipes that are computed block by block, where the blocks are.
 
-A tall array is cut along its long side only. What is small comes home through :func:`numpy.asarray`; the functions here
-are those in which each block does its part, so that the blocks themselves never come together.
+A tall array is cut along its long side only. What is small is brought to the host by :func:`numpy.asarray`; in the
+functions here each block does its part, so that the blocks themselves are never joined.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ __all__ = [
     "tall",
 ]
 
-TOGETHER = 16  # small matrices that are added up at once
-MOST_IN_ONE = 2**24  # numbers: what is taken of many blocks is one block up to this size
+MATRICES_TOGETHER = 16  # small matrices that are added up at once
+MOST_IN_ONE = 2**24  # numbers: a part of many blocks becomes one block up to this size
 
 
 def is_dask_array(x: Any) -> bool:
@@ -50,7 +50,7 @@ def _dask() -> Any:
 
 
 def delayed(function: Callable[..., Any], *arguments: Any) -> Any:
-    """What the function makes of its arguments, computed later, where the blocks among them are."""
+    """The result of the function, computed later, where the blocks among its arguments are."""
     return _dask().delayed(function, traverse=False, pure=False)(*arguments)
 
 
@@ -79,7 +79,7 @@ def _is_cut(x: Any, *, but: int) -> bool:
 
 
 def one_block(x: Any, like: Any) -> Any:
-    """A host array as a Dask array: one block, or cut as the long side of ``like`` where it has as many rows."""
+    """A host array as a Dask array: one block, or cut as the long side of ``like`` if it has as many rows."""
     x = np.asarray(x)
     chunks: Any = x.shape
     if x.ndim and like.ndim and x.shape[0] == like.shape[0] and like.numblocks[0] > 1:
@@ -88,10 +88,10 @@ def one_block(x: Any, like: Any) -> Any:
 
 
 class _Share(NamedTuple):
-    """What one block has of some positions."""
+    """The positions of a list that lie in one block."""
 
     block: int
-    where: IndexVector  # positions in the list that was asked for
+    where: IndexVector  # positions in the list
     local: IndexVector  # the same, counted from the start of the block
 
 
@@ -187,7 +187,7 @@ def dask_inner_products(x: Any) -> FloatArray:
     x = tall(x, axis=0)
     parts = [delayed(_gram, block) for block in _blocks(x)]
     while len(parts) > 1:
-        parts = [delayed(_sum, parts[k : k + TOGETHER]) for k in range(0, len(parts), TOGETHER)]
+        parts = [delayed(_sum, parts[k : k + MATRICES_TOGETHER]) for k in range(0, len(parts), MATRICES_TOGETHER)]
     gram: FloatArray = parts[0].compute()
     return gram
 
@@ -202,7 +202,7 @@ def _sum(parts: list[FloatArray]) -> FloatArray:
 
 
 def by_block(function: Callable[..., Any], x: Any) -> list[Any]:
-    """What a function makes of each block, where the block is; the results come home, so they should be small."""
+    """The result of a function for each block, computed where the block is; small results, as they go to the host."""
     return list(_dask().compute(*(delayed(function, block) for block in _blocks(x))))
 
 

@@ -1,4 +1,4 @@
-"""Packages that not every user has: imported where they are used, with an error that says what to install."""
+"""Packages that not every user has: imported where they are used, with an error that names what to install."""
 
 from __future__ import annotations
 

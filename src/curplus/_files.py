@@ -1,8 +1,8 @@
 """Keeping results safe: one npz format for observations and factorizations, without pickle.
 
-A file holds plain arrays and one JSON header that says what they are. Before any array is read, the inventory in the
-header is compared with what the parts say of themselves and with their sizes, so a file that is not what it says is
-refused before it costs memory.
+A file holds plain arrays and one JSON header that describes them. Before any array is read, the inventory in the
+header is compared with the headers and sizes of the parts, so a file with a false header is refused before it costs
+memory.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from .exceptions import FileFormatError, InvalidArgumentError
 
 __all__ = ["SavedFile", "check_destination", "damage_reported", "read_file", "write_bytes", "write_file"]
 
-HEADER = "curplus"
-VERSION = 1
+FILE_HEADER = "curplus"
+FILE_VERSION = 1  # of the format
 LONGEST_HEADER = 2**20  # characters; one or two thousand are usual
 
 Inventory: TypeAlias = dict[str, list[Any]]
@@ -46,10 +46,10 @@ def write_file(path: str | PathLike[str], kind: str, arrays: Mapping[str, Any], 
     """Write ``arrays`` (those that are not None) and the JSON-able ``fields`` to ``path``, all or nothing."""
     check_destination(path)
     present = {name: to_numpy(array) for name, array in arrays.items() if array is not None}
-    header = {"version": VERSION, "kind": kind, "fields": fields, "arrays": _inventory(present)}
+    header = {"version": FILE_VERSION, "kind": kind, "fields": fields, "arrays": _inventory(present)}
     text = json.dumps(header, default=lambda number: number.item())
     _check_can_be_saved(present, text)
-    content: dict[str, Any] = {HEADER: np.asarray(text), **present}
+    content: dict[str, Any] = {FILE_HEADER: np.asarray(text), **present}
     with replacing(path) as stream:
         np.savez(stream, **content)
 
@@ -64,10 +64,10 @@ def read_file(path: str | PathLike[str]) -> SavedFile:
     """Read what :func:`write_file` wrote."""
     with Path(path).open("rb") as stream, damage_reported(path), zipfile.ZipFile(stream) as archive:
         members = _members(archive)
-        header = _read_header(archive, members.pop(HEADER))
-        if int(header["version"]) != VERSION:
+        header = _read_header(archive, members.pop(FILE_HEADER))
+        if int(header["version"]) != FILE_VERSION:
             raise FileFormatError(
-                f"{path} was written in format version {header['version']}, and this curplus reads version {VERSION}. "
+                f"{path} has format version {header['version']}, and this curplus reads version {FILE_VERSION}. "
                 "Install a curplus that is at least as new as the one that wrote it."
             )
         kind, fields = str(header["kind"]), dict(header["fields"])

@@ -9,6 +9,6 @@ __all__ = ["html_table"]
 
 
 def html_table(caption: str, pairs: Iterable[tuple[str, object]]) -> str:
-    """Names and what is to be said of them."""
+    """Names, each with its text."""
     rows = (f"<tr><th>{html.escape(name)}</th><td>{html.escape(str(text))}</td></tr>" for name, text in pairs)
     return f"<table><caption>{html.escape(caption)}</caption>{''.join(rows)}</table>"

@@ -3,12 +3,12 @@
 The test of the layers, the table in CONTRIBUTING and the reference are made from this list.
 """
 
-__all__ = ["NAMES", "SHARED", "SUBPACKAGES", "__version__"]
+__all__ = ["PUBLIC_NAMES", "SHARED_MODULES", "SUBPACKAGES", "__version__"]
 
 __version__ = "0.1.0"  # the only place: pyproject.toml reads it here, and a test compares CITATION.cff
 
 #: Modules that serve all the others, in the order in which they may import each other.
-SHARED = (
+SHARED_MODULES = (
     "_layout",
     "exceptions",
     "_typing",
@@ -18,6 +18,7 @@ SHARED = (
     "_spelling",
     "_registry",
     "_dask",
+    "_numbers",
     "_arrays",
     "_triangles",
     "_validation",
@@ -38,7 +39,7 @@ SUBPACKAGES = {
     "solvers": "finding the core",
     "methods": "from an observation to an approximation",
     "acquisition": "choosing what to read next",
-    "theory": "what is promised",
+    "theory": "what is guaranteed",
     "estimators": "the library for scikit-learn",
     "plotting": "pictures",
     "study": "buying a matrix in pieces",
@@ -48,7 +49,7 @@ SUBPACKAGES = {
 }
 
 #: Public names of the package, each with the module that has it; a name without one is a module itself.
-NAMES = {
+PUBLIC_NAMES = {
     "CallableSource": "sources",
     "Certificate": "evaluation",
     "Costs": "acquisition",

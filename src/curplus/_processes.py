@@ -42,7 +42,7 @@ def workers(count: int) -> Iterator[ProcessPoolExecutor]:
 def ignoring_interrupts() -> Iterator[None]:
     """Workers that are started meanwhile leave Ctrl-C to their parent from their first moment on."""
     if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread may say what happens to signals
+        yield  # only the main thread may set what happens to signals
         return
     handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:

@@ -1,4 +1,4 @@
-"""How far long work has come: said on standard error to those who ask, from the second second on.
+"""How far long work has come: shown on standard error on request, from the second second on.
 
 On a terminal, and in a notebook, it is a bar if Rich is installed. Elsewhere it is a line now and then, each after
 twice the time of the one before: a log file of a day has some seventeen of them.
@@ -15,9 +15,9 @@ from typing import Any, Protocol
 
 __all__ = ["Tell", "showing"]
 
-PATIENCE = 1.0  # seconds without a word
+SILENT_SECONDS = 1.0  # seconds before anything is shown
 
-#: Called with how much is done, and of how much where that is known.
+#: Called with how much is done, and of how much if that is known.
 Tell = Callable[..., None]
 
 
@@ -41,7 +41,7 @@ def showing(what: str, *, wanted: bool) -> Iterator[Tell]:
         yield lambda done, total=None: None
         return
     display = _bar(what) or _Lines(what)
-    timer = Timer(PATIENCE, display.start)
+    timer = Timer(SILENT_SECONDS, display.start)
     timer.daemon = True
     timer.start()
     try:
@@ -57,7 +57,7 @@ def _words(done: float, total: float | None) -> str:
 
 
 def _bar(what: str) -> Display | None:
-    """A bar, where there is a place for one and Rich to draw it."""
+    """A bar, if there is a place for one and Rich to draw it."""
     try:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn

@@ -2,8 +2,8 @@
 
 The content goes to a temporary file beside its destination, which takes the place of the older file once it is complete
 and on the disk: a crash leaves the older file whole. A writer keeps its temporary file locked. The system drops a lock
-when its process ends, however it ends, so the next save to the same destination can tell what a killed writer left
-behind, which it removes, from what another writer is busy with.
+when its process ends, however it ends, so the next save to the same destination removes only what a killed
+writer left behind, and nothing that another writer is busy with.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def replacing(path: str | PathLike[str]) -> Iterator[BinaryIO]:
 
 @contextmanager
 def full_disk_in_words(path: str | PathLike[str]) -> Iterator[None]:
-    """Say what to do if there is no room for a file."""
+    """Explain what to do if there is no room for a file."""
     try:
         yield
     except OSError as error:

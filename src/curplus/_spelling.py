@@ -1,7 +1,8 @@
 """How an option is written in a message: as a keyword of Python, unless the caller writes it in another way.
 
-An error says which option settles what is ambiguous. It is made where that is found, and read by somebody who called a
-function or typed a command: ``long=True`` or ``--long``. The command line sets its own spelling before it starts.
+An error names the option that settles what is ambiguous. It is made where that is found, and read by a user who
+called a function or typed a command: ``long=True`` or ``--long``. The command line sets its own spelling before it
+starts.
 """
 
 from __future__ import annotations

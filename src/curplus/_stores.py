@@ -16,7 +16,7 @@ import numpy as np
 from ._arrays import is_dask_array, to_numpy
 from ._dask import dask_array, even
 from ._extras import import_extra
-from ._files import HEADER, VERSION, SavedFile, damage_reported
+from ._files import FILE_HEADER, FILE_VERSION, SavedFile, damage_reported
 from .exceptions import FileFormatError, InvalidArgumentError
 
 __all__ = ["read_store", "write_store"]
@@ -32,13 +32,15 @@ def write_store(path: str | PathLike[str], kind: str, arrays: Mapping[str, Any],
     for name, array in present.items():
         _write(group, name, array)
     header = {
-        "version": VERSION,
+        "version": FILE_VERSION,
         "kind": kind,
         "fields": fields,
         "types": {name: str(array.dtype) for name, array in present.items()},
         "dask": [name for name, array in present.items() if is_dask_array(array)],
     }
-    group.attrs[HEADER] = json.loads(json.dumps(header, default=lambda number: number.item()))  # last: all is there
+    group.attrs[FILE_HEADER] = json.loads(
+        json.dumps(header, default=lambda number: number.item())
+    )  # last: all is there
 
 
 def _zarr() -> Any:
@@ -64,10 +66,10 @@ def read_store(path: str | PathLike[str]) -> SavedFile:
     """Read what :func:`write_store` wrote; Dask arrays are read when they are needed."""
     with damage_reported(path):
         group = _zarr().open_group(str(path), mode="r")
-        header: dict[str, Any] = dict(group.attrs[HEADER])
-        if int(header["version"]) != VERSION:
+        header: dict[str, Any] = dict(group.attrs[FILE_HEADER])
+        if int(header["version"]) != FILE_VERSION:
             raise FileFormatError(
-                f"{path} was written in format version {header['version']}, and this curplus reads version {VERSION}. "
+                f"{path} has format version {header['version']}, and this curplus reads version {FILE_VERSION}. "
                 "Install a curplus that is at least as new as the one that wrote it."
             )
         arrays = {name: _read(group[name], kind, name in header["dask"]) for name, kind in header["types"].items()}

@@ -16,7 +16,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet takes a text that st
 
 
 class Form(NamedTuple):
-    """How a table is written, where that is not in its numbers and names."""
+    """How a table is written, beyond its numbers and names."""
 
     index_name: str | None = None  # over the names of rows, perhaps empty; None if there are no such names
     has_header: bool = True

@@ -16,7 +16,7 @@ from ._typing import Array, IndexVector, Names, RandomState, Shape
 from .exceptions import InvalidArgumentError, RankTooLargeError
 
 __all__ = [
-    "UNKNOWN",
+    "UNKNOWN_NOISE",
     "check_amount",
     "check_count",
     "check_finite",
@@ -34,8 +34,8 @@ __all__ = [
 ]
 
 
-UNKNOWN = "unknown"  # of a noise
-MOST_CELLS = 2**63 - 1
+UNKNOWN_NOISE = "unknown"  # of a noise
+MOST_POSITIONS = 2**63 - 1  # of a matrix: a position is one int64
 
 
 def check_count(value: Any, *, name: str, at_most: int | None = None, of: str = "", at_least: int = 0) -> int:
@@ -57,8 +57,8 @@ def check_count(value: Any, *, name: str, at_most: int | None = None, of: str = 
 
 
 def check_one_noise(noise: Any) -> float | str | None:
-    """None, a standard deviation, or the word for one that is not known."""
-    if noise is None or (isinstance(noise, str) and noise == UNKNOWN):
+    """None, a standard deviation, or the word for an unknown one."""
+    if noise is None or (isinstance(noise, str) and noise == UNKNOWN_NOISE):
         return noise
     if isinstance(noise, (bool, np.bool_)) or not isinstance(noise, Real) or not 0 < float(noise) < math.inf:
         raise InvalidArgumentError(
@@ -122,7 +122,7 @@ def check_shape(shape: Any) -> Shape:
     except (TypeError, ValueError):
         raise InvalidArgumentError(f"shape={shape!r} is not a pair (number of rows, number of columns).") from None
     n, m = check_count(n, name="shape[0]", at_least=1), check_count(m, name="shape[1]", at_least=1)
-    if n * m > MOST_CELLS:
+    if n * m > MOST_POSITIONS:
         raise InvalidArgumentError(
             f"shape=({n}, {m}) has more than 2**63 - 1 cells, which cannot be numbered. Give a smaller matrix."
         )
@@ -186,7 +186,7 @@ def _as_array(names: list[Any]) -> Names:
 def check_finite(x: Array, *, name: str, place: Any = None, gaps: bool | None = None) -> float:
     """Largest magnitude in ``x``; an error naming the first NaN or inf, through ``place(index)``.
 
-    With ``gaps`` NaN stands for no value. Where that could be said and was not (False), the error says so.
+    With ``gaps`` NaN stands for no value. If ``gaps`` could be given and is False, the error names it.
     """
     magnitude = largest_known(x) if gaps else largest(x)
     if math.isfinite(magnitude):
@@ -200,7 +200,7 @@ def check_finite(x: Array, *, name: str, place: Any = None, gaps: bool | None = 
     advice = "leave out what could not be measured, or repair it first."
     if gaps is False and np.isnan(value):
         advice = (
-            "if NaN means that this could not be measured, say gaps=True, otherwise repair it first. For a table with "
+            "if NaN means that this could not be measured, use gaps=True, otherwise repair it first. For a table with "
             "gaps there are Observation.from_table and CURImputer."
         )
     raise InvalidArgumentError(

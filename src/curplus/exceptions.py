@@ -3,7 +3,7 @@
 ::
 
     CURPlusError
-    ├── InvalidArgumentError (ValueError)       an argument cannot mean what it says
+    ├── InvalidArgumentError (ValueError)       an argument without a valid meaning
     │   ├── RankTooLargeError                   more directions asked for than were sampled
     │   ├── TooFewEntriesError                  the core is not determined by the entries
     │   └── InconsistentObservationError        two readings of one place disagree
@@ -14,7 +14,7 @@
     ├── DiskFullError                           there is no room for a file; older files are whole
     └── MissingExtraError (ImportError)         an optional dependency is not installed
 
-Every message says what arrived, why it cannot work and how to fix it.
+Every message states what arrived, why it cannot work and how to fix it.
 """
 
 import typing
@@ -42,7 +42,7 @@ class CURPlusError(Exception):
     message : str
         What arrived, why it cannot work and how to fix it.
     observation : Observation, optional
-        What had been read before, where :func:`curplus.acquire` was at work; None elsewhere.
+        What had been read before, if :func:`curplus.acquire` was at work; else None.
     """
 
     def __init__(self, message: str = "", *, observation: typing.Any = None) -> None:

@@ -16,7 +16,7 @@ from .._typing import RandomState, Shape
 from ..exceptions import CURPlusError, InconsistentObservationError, InvalidArgumentError, SourceError
 from ..observation import Observation, SamplePlan, read
 from ..observation.observation import check_observation
-from ..observation.plan import UNIFORM
+from ..observation.plan import ALL_UNIFORM
 from ..observation.symmetry import PSD, SYMMETRIC, mirrored, promised
 from ..sources import Source, as_source
 from .budget import check_budget
@@ -62,9 +62,9 @@ def acquire(
         The matrix. Nothing but the chosen parts is read, and no row, column or entry twice. A function
         (:class:`~curplus.CallableSource`) is asked for no position twice.
     n_columns, n_rows, n_entries : int, optional
-        How many there shall be in the end, those of ``start`` included. 0 is allowed. All of them, or those that the
-        ``budget`` shall not decide. Of a symmetric matrix ``n_rows`` may be left out, and of a PSD one ``n_entries`` as
-        well.
+        How many there should be in the end, those of ``start`` included. 0 is allowed. All of them, or those that the
+        ``budget`` should not decide. Of a symmetric matrix ``n_rows`` may be left out, and of a PSD one ``n_entries``
+        as well.
     budget : float, optional
         How much may be read, ``start`` included: below 1 a share of the matrix, from 1 on a number of values, and with
         ``costs`` money. How it is split between rows, columns and entries follows at first from the prices, and then
@@ -191,7 +191,7 @@ def acquire(
 
 
 def _n_wanted(shape: Shape, counts: dict[str, Any], budget: float | None, costs: Costs | None) -> float | None:
-    """How many values there shall be in the end, if that is known from the beginning."""
+    """How many values there should be in the end, if that is known from the beginning."""
     if budget is not None:
         return None if costs is not None else check_budget(budget, None, shape)[0]
     if None in counts.values():
@@ -246,7 +246,7 @@ def _mirrored(seen: Observation, more: Observation) -> Observation:
         return seen.extend(more.extend(more.subset(entries=NO_INDEX).T))
     except InconsistentObservationError as error:
         raise InconsistentObservationError(
-            f"symmetric=True promises M = M.T, so columns were used as rows, but {error} "
+            f"symmetric=True states M = M.T, so columns were used as rows, but {error} "
             "Use symmetric=False for this matrix."
         ) from error
 
@@ -267,7 +267,7 @@ def _shape(source: Source) -> tuple[int, int]:
 def _begin(source: Source, start: Observation | None, n_entries: int | None, **how: Any) -> Observation:
     """What is known before the first reading."""
     shape = _shape(source)
-    nothing = read(source, SamplePlan(shape, NO_INDEX, NO_INDEX, NO_INDEX, NO_INDEX, design=UNIFORM), **how)
+    nothing = read(source, SamplePlan(shape, NO_INDEX, NO_INDEX, NO_INDEX, NO_INDEX, design=ALL_UNIFORM), **how)
     if start is None:
         return nothing
     if check_observation(start, name="start").shape != shape:

@@ -1,4 +1,4 @@
-"""The automatic choice of rows and columns: what differs, what is large, and what nothing has touched yet."""
+"""The automatic choice of rows and columns: unlike the others, large, or not touched by any reading yet."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["Adaptive", "are_untouched"]
 
 POWER = 3  # of expected squares, in draws by size
 UNTOUCHED = 0.01  # a candidate with less than this share of the mean squares in the sample is untouched
-FEWEST_ENTRIES = 10  # from which a mean square is taken
+FEWEST_ENTRIES = 10  # with fewer, no mean square is taken
 ALIKE = 0.2  # share by which candidates may differ in what they explain, and one of them is drawn
 SURPRISE = 0.2  # share of the square of one entry that counts for its candidate: single entries exaggerate
 
@@ -30,9 +30,9 @@ SURPRISE = 0.2  # share of the square of one entry that counts for its candidate
 class Adaptive:
     r"""The automatic choice: something of each rule, in proportions that suit dense and sparse matrices alike.
 
-    A good sample has one column of every large group of columns that are alike, the few that are like no other, and
-    those so large that they are best known exactly; and rows likewise. Of the kind of which clearly more are wanted
-    (rows, say) and of the other, each round takes in this order
+    A good sample has one column of every large group of similar columns, the few that are unlike all others, and those
+    that are so large that they should be known exactly; rows likewise. Each round takes these shares, of the kind (rows
+    or columns) of which clearly more are wanted and of the other, in this order
 
     ====================================  ===============  ===============
     the candidate that ...                of the more      else
@@ -42,35 +42,33 @@ class Adaptive:
     is drawn by its expected squares      half             none
     ====================================  ===============  ===============
 
-    Of candidates that explain about as much, within a fifth, one is drawn by its residual: the best of many that are
-    alike is best by its noise. The other draws have chances in proportion to the third power of the squares: they
-    almost follow the order of size where sizes are very unequal, and are almost uniform where they are not. A draw by
-    expected squares must bring something new as long as there is such a candidate, and fills the round when those taken
-    span all that is known.
+    Of candidates that explain about as much, within a fifth, one is drawn by its residual: the best of many similar
+    ones is best by its noise. The other draws have chances in proportion to the third power of the squares: they almost
+    follow the order of size if sizes are very unequal, and are almost uniform otherwise. A draw by expected squares
+    takes a candidate outside the span of those taken as long as there is one, and fills the round after that.
 
-    **What has not been met.** A candidate that is zero in all that was read cannot be judged by that. Half of the
-    entries are therefore read before the choice begins. The mean square of those that lie in such candidates, and of
-    one more as large as the others are, is what a blind draw among them is expected to bring: a candidate that would be
-    chosen although its residual is smaller gives its place to such a draw (half of a round at most). An entry that the
-    rows and columns read so far leave unexplained adds to the residual of its row and column, which is how a small
-    block that nothing has touched is found.
+    **Exploration.** A row that is zero in every sampled column carries no information. Half of the entries are
+    therefore read first; their mean square in such rows, with one prior observation of the size of the others, is the
+    expected gain of a uniform choice among them. A candidate with a smaller residual gives its place to such a choice
+    (half of a round at most). An entry that the rows and columns read so far do not explain adds to the residual of its
+    row and column, which is how a small untouched block is found.
 
-    **What size tells.** Rows that are large in the sampled columns are often large elsewhere, as in text; or they are
-    merely near those columns, as in a kernel. What the rows read so far leave unexplained of each other, against their
-    size in the sample, tells: expected squares follow a power of the size, between 0 and 1, that is found there.
+    **Size.** Rows that are large in the sampled columns are often large elsewhere, as in text; or they are merely near
+    those columns, as in a kernel. Expected squares follow a power of the size, between 0 and 1. It is fitted to the
+    rows read so far: the residual of each, given the others, against its size in the sample.
 
     Parameters
     ----------
     rounds : int, default 8
         More rounds are slightly better and take more time.
     steering : float, default 0.5
-        Share of the entries that is read first and helps to choose. They are no evidence of the error any more.
+        Share of the entries that is read first and helps to choose. They are then no evidence of the error.
 
     Notes
     -----
-    Pivoting alone misses groups: none of a hundred documents that are nearly alike has a large residual, but together
+    Pivoting alone misses groups: none of a hundred similar documents has a large residual, but together
     they can be a leading singular vector. Proportions and power were settled on four real matrices (Dexter, Farm Ads,
-    KOS, MNIST), what concerns entries and candidates that are alike on blocks, communities, kernels, rows of noise and
+    KOS, MNIST), the rules for entries and similar candidates on blocks, communities, kernels, rows of noise and
     a hidden block as well; ``benchmarks/acquisition.py`` and ``benchmarks/exploration.py`` measure them on those and
     others.
     """
@@ -86,16 +84,16 @@ class Adaptive:
 
 
 class Expected(NamedTuple):
-    """What a candidate is expected to bring, in squares at as many positions as the sample has."""
+    """The expected gain of each candidate, in squares at as many positions as the sample has."""
 
     squares: FloatArray  # (size,)
     surprise: FloatArray  # (size,): what unexplained entries add
-    untouched: NDArray[np.bool_]  # (size,): candidates of which nothing was met
-    of_untouched: float  # squares that a blind draw among them brings; 0 if that is not known
+    untouched: NDArray[np.bool_]  # (size,): candidates that are zero in the sample
+    of_untouched: float  # expected squares of a uniform draw among them; 0 if not known
 
 
 def are_untouched(candidates: Candidates) -> NDArray[np.bool_]:
-    """Which candidates show in nothing that was read: only single entries can say more of them, shape (size,)."""
+    """Which candidates are nearly zero in the sample, so that only single entries can show them, shape (size,)."""
     norms = to_numpy(squared_norms(candidates.sample))
     untouched = np.zeros(len(norms), dtype=bool)
     untouched[candidates.available] = (norms < UNTOUCHED * np.mean(norms))[candidates.available]
@@ -118,9 +116,9 @@ def _expected(candidates: Candidates) -> Expected:
 
 
 def _mean_square(candidates: Candidates, among: NDArray[np.bool_], *, prior: float = 0.0) -> float:
-    """Mean square of what is left of the entries in some of the candidates; 0 if there are too few.
+    """Mean squared residual of the entries in some of the candidates; 0 if there are too few.
 
-    A ``prior`` counts as one entry more: that none of a few entries is large does not say that none would be.
+    A ``prior`` counts as one entry more: if none of a few entries is large, others may still be.
     """
     squares = candidates.entry_squares[among[candidates.entry_index]]
     if len(squares) < FEWEST_ENTRIES:
@@ -131,8 +129,8 @@ def _mean_square(candidates: Candidates, among: NDArray[np.bool_], *, prior: flo
 def _power_of_size(candidates: Candidates) -> float:
     """The power, from 0 to 1, of a candidate's squares in the sample that its squares elsewhere follow.
 
-    It is twice the slope of a regression, on logarithms, of what candidates read whole leave unexplained of each other;
-    two standard errors are added, so that it is below 1 only where the data say so.
+    It is twice the slope of a regression, on logarithms, of the residuals of candidates read whole, each given the
+    others; two standard errors are added, so that it is below 1 only if the entries clearly show it.
     """
     if candidates.whole is None or candidates.whole.shape[1] < 4:
         return 1.0
@@ -159,14 +157,14 @@ def _unexplained_by_others(gram: FloatArray) -> FloatArray:
 def _different_ones(
     candidates: Candidates, expected: Expected, count: int, rng: np.random.Generator
 ) -> tuple[list[int], int]:
-    """Candidates with large residuals, and how many of their places a blind draw would use better."""
+    """Candidates with large residuals, and how many of their places a uniform draw would use better."""
     sample, taken, excluded, prices = candidates.sample, candidates.taken, candidates.excluded, candidates.prices
     wanted = math.ceil(count / 2) if candidates.wanted_more else count
     residual = ResidualColumns(sample, taken, excluded, prices)
     picks = _picks(residual, candidates, expected.surprise, wanted, len(taken) % 2 == 0, rng)
     worse = [j for j, squares in picks if squares < expected.of_untouched][: math.ceil(count / 2)]
     chosen = [j for j, _ in picks if j not in worse]
-    if candidates.wanted_more and len(picks) < wanted:  # those taken span all that is known: a second choice
+    if candidates.wanted_more and len(picks) < wanted:  # those taken span the sample: a second choice
         unavailable = np.concatenate([taken, excluded, chosen]).astype(np.int64)
         residual = ResidualColumns(sample, excluded=unavailable, prices=prices)
         chosen += [j for j, _ in _picks(residual, candidates, expected.surprise, wanted - len(picks), True, rng)]
@@ -183,7 +181,7 @@ def _picks(
 ) -> list[tuple[int, float]]:
     """Up to ``count`` picks, each with its squares: half explain most of the residuals, the others are drawn by them.
 
-    Of an odd number, the kind that comes first has one more.
+    Of an odd number, the first kind has one more.
     """
     by_residual = _drawn_by_residual(residual, candidates, surprise, POWER, rng)
     explaining = _explaining(residual, _drawn_by_residual(residual, candidates, surprise, 1, rng))
@@ -199,7 +197,7 @@ def _picks(
 def _explaining(residual: ResidualColumns, drawn: Callable[[], Vector]) -> Callable[[], Vector]:
     """Scores of those that explain most of the residuals; of those that explain about as much, one is drawn.
 
-    The very best of many that are alike is so by its noise, which then is larger in the sample than elsewhere.
+    The very best of many similar ones is best by its noise, which is then larger in the sample than elsewhere.
     """
 
     def scores() -> Vector:
@@ -227,7 +225,7 @@ def _drawn_by_residual(
 
 
 def _untouched_ones(expected: Expected, chosen: list[int], count: int, rng: np.random.Generator) -> list[int]:
-    """Untouched candidates not chosen yet: the first half have the most surprising entries, others are blind draws."""
+    """Untouched candidates not chosen yet: half have the most surprising entries, others are uniform draws."""
     untouched = rng.permutation(np.setdiff1d(np.flatnonzero(expected.untouched), chosen))
     order = untouched[np.argsort(-expected.surprise[untouched], kind="stable")]
     named = [int(j) for j in order[: math.ceil(count / 2)] if expected.surprise[j] > 0]

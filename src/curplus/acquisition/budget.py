@@ -2,10 +2,10 @@
 
 Rows and columns get money in proportion to the square root of their lengths, whatever they cost: of all ways to
 divide it, that was the best or near it on every matrix tried (``benchmarks/budget.py``). The same money for both buys
-far too many of the short ones where a matrix is long. How much goes to single entries follows from how many crosses,
-a row and a column each, the budget could buy: a few crosses say little, and entries alone more; many say what entries
-cannot. That is how it begins. Once some rows, columns and entries are read, what they show moves money to rows, or
-columns, where few of them hold much of what is unexplained.
+far too many of the short ones if a matrix is long. How much goes to single entries follows from how many crosses,
+a row and a column each, the budget could buy: with few crosses, entries alone are better; many crosses are better
+than entries. Once some rows, columns and entries are read, money moves to rows, or columns, if few of them have a large
+share of the residuals.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ORDINARY = 3.0  # times as much unexplained as elsewhere: rows and columns of an
 
 
 class Split(NamedTuple):
-    """How much money goes to what."""
+    """Money for rows, columns and entries."""
 
     columns: float
     rows: float
@@ -71,10 +71,10 @@ def split_budget(
     symmetric : bool, default False
         Whether rows come with the columns, so that only columns are paid for.
     horizon : float, default 0.0
-        What will have been spent one day, if that is more: it decides how much goes to rows and columns.
+        The money in the end, if that is more: it decides how much goes to rows and columns.
     unexplained : Unexplained
-        What has been seen of rows and columns: where clearly more is unexplained in the largest of a kind than
-        elsewhere, that kind gets more, and the others less, down to half.
+        Residuals of rows and columns: if clearly more is unexplained in the largest of a kind than elsewhere, that kind
+        gets more, and the others less, down to half.
     """
     kinds = [name for name in ("n_columns", "n_rows") if name in missing and not (symmetric and name == "n_rows")]
     if not kinds:
@@ -91,7 +91,7 @@ def split_budget(
     parts = dict(zip(kinds, parts_of_lines(*(lengths[name] for name in kinds)), strict=True))
     columns, rows = (share * parts.get(name, 0.0) for name in ("n_columns", "n_rows"))
     more = [part * max(times - ORDINARY, 0.0) for part, times in zip((columns, rows), unexplained, strict=True)]
-    moved = 1 / max(sum(more), 1.0)  # what has no such rows or columns keeps half of its money
+    moved = 1 / max(sum(more), 1.0)  # the kind without such rows or columns keeps half of its money
     columns, rows = columns + moved * more[0], rows + moved * more[1]
     unit = money / (columns + rows + 1 - share)
     return Split(unit * columns, unit * rows, unit * (1 - share), reason)

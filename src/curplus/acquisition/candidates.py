@@ -26,7 +26,7 @@ from .gaps import without_gaps
 __all__ = ["Candidates", "candidate_columns", "candidate_rows", "scaled"]
 
 RIDGE = 0.01  # of the mean squared singular value of the intersection, where entries are predicted
-ENOUGH_OF_A_LINE = 0.5  # of its places: a row or column of which less is known says little of the others
+ENOUGH_OF_A_LINE = 0.5  # of its places: a row or column with fewer known values does not represent its rest
 
 
 class Candidates(NamedTuple):
@@ -35,11 +35,11 @@ class Candidates(NamedTuple):
     sample: Matrix  # (d, size), float64, of harmless size: all candidates, in the d rows (or columns) known
     taken: IndexVector  # (t,): those already read, or asked for, whole
     wanted_more: bool  # whether clearly more of these are wanted than of the other kind
-    whole: Matrix | None = None  # (length, t'): the first of those taken, as a whole; of the others too little is known
+    whole: Matrix | None = None  # (length, t'): the first of those taken, whole; others have too few known values
     entry_index: IndexVector = NO_INDEX  # (k,): candidates in which entries were read, for choosing, one by one
-    entry_squares: FloatArray = np.empty(0)  # (k,): what is left of those entries, squared, in units of the sample
-    excluded: IndexVector = NO_INDEX  # those that must not be read, or cannot be paid for
-    prices: FloatArray | None = None  # (size,): squares are worth as much as they cost
+    entry_squares: FloatArray = np.empty(0)  # (k,): squared residuals of those entries, in units of the sample
+    excluded: IndexVector = NO_INDEX  # those that must not be read, or are too expensive
+    prices: FloatArray | None = None  # (size,): squares are divided by them
 
     @property
     def available(self) -> IndexVector:
@@ -54,7 +54,7 @@ class Candidates(NamedTuple):
         return np.flatnonzero(free)
 
     def worth(self, squares: FloatArray) -> FloatArray:
-        """Squares, (size,), for the money that the candidates cost."""
+        """Squares, (size,), divided by the prices of the candidates."""
         return squares if self.prices is None else squares / self.prices
 
 
@@ -75,7 +75,7 @@ def candidate_columns(observation: Observation, wanted_more: bool) -> Candidates
 
 
 def _known_well(observation: Observation) -> Observation:
-    """Without rows and columns of which less than half is known: those that are still being measured, for example."""
+    """Without rows and columns with less than half of their values known: they may still be being measured."""
     rows, columns = (
         None if known is None else to_numpy(array_namespace(known).mean(float64(known), axis=axis)) >= ENOUGH_OF_A_LINE
         for known, axis in ((observation.known_rows, 1), (observation.known_columns, 0))
@@ -92,9 +92,9 @@ def candidate_rows(observation: Observation, wanted_more: bool) -> Candidates:
 def _left_over(
     rows: Matrix, columns: Matrix, observation: Observation, records: IndexVector, unit: float
 ) -> FloatArray:
-    """Squares of what the rows and columns read so far leave of some entries.
+    """Squared residuals of some entries, given the rows and columns read so far.
 
-    The prediction is the cross C W⁺ R with a small ridge. Where it is worse than zero it says nothing.
+    The prediction is the cross C W⁺ R with a small ridge. If it is worse than zero, it is not used.
     """
     values = to_numpy(float64(take(observation.values, records, axis=0))) / unit
     if not len(records) or not observation.n_rows or not observation.n_columns:

@@ -1,17 +1,17 @@
-r"""Choosing columns of a PSD matrix by what is left of its diagonal: randomly pivoted Cholesky, and a step further.
+r"""Choosing columns of a PSD matrix by the residual of its diagonal: randomly pivoted Cholesky, and a step further.
 
-The diagonal of a PSD matrix names what has not been met yet: with the Nystroem approximation
-:math:`\hat M` of the columns read so far and its error E, :math:`E_{ii}` is what is left of row i, and randomly pivoted
+The diagonal of a PSD matrix shows the rows that are not explained yet: with the Nystroem approximation
+:math:`\hat M` of the columns read so far and its error E, :math:`E_{ii}` is the residual of row i, and randomly pivoted
 Cholesky draws the next column with these chances [1]_. To read several columns at once, several are proposed with the
 same chances, and the entries where they intersect are read.
 
-``"rpcholesky"`` goes through them one by one and keeps each with the chance that is left of its own [2]_: what is kept
-has the same distribution as if columns had been drawn and read one by one.
+``"rpcholesky"`` goes through them one by one and keeps each with its residual over its first residual as the chance
+[2]_: the kept ones have the same distribution as if columns had been drawn and read one by one.
 
 ``"auto"`` proposes more columns than it wants. Column t takes :math:`\sum_i E_{it}^2 / E_{tt}` from the trace of the
 error. Since the proposals are drawn with chances :math:`E_{ii}`, the mean of :math:`E_{it}^2 / (E_{tt} E_{ii})` over
-them estimates that, as a share of the trace. The proposal with the largest mean is kept, and the next is judged by what
-it leaves, until half of the trace is taken.
+them estimates that, as a share of the trace. The proposal with the largest mean is kept, and the next is chosen by the
+residual, until half of the trace is taken.
 
 References
 ----------
@@ -35,22 +35,22 @@ from .._validation import check_count
 from ..exceptions import InvalidArgumentError
 from ..factorization.nystroem import Nystroem, nystroem_of
 from ..observation import Observation, SamplePlan, SamplingDesign
-from ..observation.plan import UNIFORM, distinct_others
+from ..observation.plan import ALL_UNIFORM, distinct_others
 
 __all__ = ["PSD_STRATEGIES", "propose_psd", "psd_totals"]
 
 #: How columns of a PSD matrix can be chosen.
 PSD_STRATEGIES = ("auto", "rpcholesky", "uniform")
-BLOCKS = 8  # in which columns are read; with more, proposals are drawn by what is left now, and there are more rounds
+BLOCKS = 8  # in which columns are read; with more, proposals follow the residual closer, in more rounds
 PROPOSALS = 8  # for each column that is wanted, for "auto"
-OVERHEAD = 0.05  # most entries that are read to choose a block for "auto", as a share of the columns that are wanted
-LEFT = 0.5  # share of the trace at the start of a block that must be left, so that its proposals still represent it
-OWN = 0.1  # share of what was left of a proposal that must still be left
+OVERHEAD = 0.05  # most entries read to choose a block for "auto", as a share of the wanted columns
+LEFT = 0.5  # share of the trace at the start of a block that must remain, so that its proposals still represent it
+OWN = 0.1  # share of its residual that a proposal must keep
 DESIGN = SamplingDesign("adaptive", "adaptive", "adaptive")
 
 
 def psd_totals(shape: tuple[int, int], n_columns: Any, n_rows: Any, n_entries: Any, strategy: Any) -> int:
-    """How many columns there shall be; what else is asked for must fit to what is read of a PSD matrix."""
+    """How many columns there should be; other arguments must fit a PSD matrix."""
     n = shape[0]
     total = check_count(n_columns, name="n_columns", at_most=n, of="columns")
     if n_rows not in (None, 0, total):
@@ -79,13 +79,13 @@ def propose_psd(
     Parameters
     ----------
     observation : Observation
-        What is known, of a PSD matrix.
+        The known part of a PSD matrix.
     n_columns : int
-        How many columns there shall be in the end; fewer, if nothing but rounding is left of the diagonal.
+        How many columns there should be in the end; fewer, if nothing but rounding is left of the diagonal.
     strategy : str
         One of :data:`PSD_STRATEGIES`.
     seed : int
-        The plan depends on it and on what is known alone.
+        The plan depends on it and on the observation alone.
     candidates : array of positions, optional
         Columns that can be chosen; all if left out.
     """
@@ -100,7 +100,7 @@ def propose_psd(
     rng = np.random.default_rng([seed, observation.n_columns])
     if strategy == "uniform":
         index = distinct_others(rng, observation.shape[1], missing, _excluded(observation, candidates))
-        return _columns(observation, index, "drawn uniformly", UNIFORM)
+        return _columns(observation, index, "drawn uniformly", ALL_UNIFORM)
     found = nystroem_of(observation)
     left = np.where(found.residual > found.rounding, found.residual, 0.0)
     left[_excluded(observation, candidates)] = 0.0
@@ -126,7 +126,7 @@ def propose_psd(
 
 
 def _excluded(observation: Observation, candidates: IndexVector | None) -> IndexVector:
-    """Columns that are not chosen: those that are known, and those that are no candidates."""
+    """Columns that are not chosen: known ones, and those that are no candidates."""
     known = observation.column_index
     if candidates is None:
         return known
@@ -137,7 +137,7 @@ def _check_start(observation: Observation, n_columns: int) -> None:
     o = observation
     if o.n_rows:
         raise InvalidArgumentError(
-            f"{o.n_rows} rows are known of a PSD matrix whose columns shall be chosen. Give them as columns."
+            f"{o.n_rows} rows are known of a PSD matrix whose columns are to be chosen. Give them as columns."
         )
     if o.n_columns > n_columns:
         raise InvalidArgumentError(
@@ -177,13 +177,13 @@ def _left_between(observation: Observation, found: Nystroem, index: IndexVector)
 
 
 def _n_proposed(count: int, n: int) -> int:
-    """How many columns to propose where so many are wanted, such that few entries are read to judge them."""
+    """How many columns to propose if so many are wanted, such that few entries are read to compare them."""
     affordable = math.ceil(math.sqrt(2 * OVERHEAD * n * count))
     return max(count, min(PROPOSALS * count, affordable))
 
 
 def _not_rejected(left: FloatArray, rounding: float, rng: np.random.Generator) -> IndexVector:
-    """Which of the proposed columns are kept: each with the chance that is left of the one it was proposed with."""
+    """Which proposed columns are kept: each with the chance of its residual over that of its proposal."""
     chances, left, kept = np.diagonal(left).copy(), left.copy(), []
     for t, chance in enumerate(rng.random(len(left)) * chances):
         if left[t, t] > rounding and chance < left[t, t]:

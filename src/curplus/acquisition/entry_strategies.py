@@ -29,7 +29,7 @@ class EntryDraws(NamedTuple):
 
     i: IndexVector  # (n_entries,)
     j: IndexVector
-    probabilities: Vector | None = None  # chance of each position in one draw, where it is known
+    probabilities: Vector | None = None  # chance of each position in one draw, if it is known
     uniform: bool = False  # whether all positions had the same chance
 
 
@@ -60,7 +60,7 @@ class UniformEntries:
 
 @dataclass(frozen=True)
 class ProductLeverage:
-    r"""Entries drawn where they matter to the core.
+    r"""Entries drawn by their leverage on the core.
 
     .. math:: \pi_{ij} = \frac{\|u_i\|^2}{r_1} \frac{\|v_j\|^2}{r_2}
 
@@ -73,8 +73,8 @@ class ProductLeverage:
     rank : int, optional
         How many leading directions of the columns and rows count; all they span if left out.
     uniform_share : float, default 0.0
-        Share of the entries drawn uniformly, from 0 to 1: pi becomes a mixture, as exactly known. Above 0 every
-        position has a chance, as an estimate of the error at all positions needs.
+        Share of the entries drawn uniformly, from 0 to 1: pi becomes a mixture, as exactly known. Above 0, every
+        position has a chance, which an error estimate needs.
     """
 
     rank: int | None = None
@@ -110,7 +110,7 @@ class ProductLeverage:
 
 
 def _drawn_again(draw: Callable[[int], IndexVector], flat: IndexVector, gaps: IndexVector) -> IndexVector:
-    """Draws, of which those that fell on gaps are repeated until none does."""
+    """Draws; those on gaps are repeated until none is on a gap."""
     while len(bad := np.flatnonzero(is_in(flat, gaps))):
         flat[bad] = draw(len(bad))
     return flat

@@ -1,4 +1,4 @@
-"""How much there shall be in the end, and what there is to be paid for it."""
+"""Target counts, and the money to spend on them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Lines(NamedTuple):
 
     @property
     def excluded(self) -> IndexVector:
-        """Those that cannot be chosen although they are not known: forbidden, or too dear."""
+        """Those that cannot be chosen although they are not known: forbidden, or too expensive."""
         if self.prices is None:
             return self.forbidden
         return np.union1d(self.forbidden, np.flatnonzero(self.prices > self.money))
@@ -51,7 +51,7 @@ class Lines(NamedTuple):
 
 
 class Goal(NamedTuple):
-    """How much there shall be in the end, and what there is to be paid for it."""
+    """Target counts, and the money to spend on them."""
 
     counts: SampleCounts  # totals, those that are known included
     n_entries_first: int  # of the entries so many are bought whatever the rows and columns cost

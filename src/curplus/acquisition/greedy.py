@@ -1,4 +1,4 @@
-"""Taking columns one after the other, each time the best one for what those taken leave over."""
+"""Taking columns one after the other, each time the best one for the residuals of the others."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ TIE = 1e-6  # scores that differ by this fraction may differ by rounding alone
 
 
 class ResidualColumns:
-    r"""What is left of the columns of a sample, once the span of some of them is taken out.
+    r"""Residuals of the columns of a sample, given the span of some of them.
 
     With :math:`Q` an orthonormal basis of the columns taken and :math:`e_j = a_j - QQ^* a_j` the residual of a
     column, the :attr:`residual_norms` are :math:`\|e_j\|^2` and :meth:`explained` is
     :math:`\|E^* e_j\|^2 / \|e_j\|^2`, by how much the sum of squares of all residuals falls if column j is taken.
-    The first picks outliers, the second picks one of many alike.
+    The first picks outliers, the second picks one of many similar columns.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class ResidualColumns:
 
     @property
     def selectable(self) -> Vector:
-        """Columns that can be picked and have something left beyond rounding."""
+        """Columns that can be picked and have a residual above rounding."""
         return self._free & (self.residual_norms > self._floor)
 
     def norms(self) -> Vector:
@@ -77,8 +77,8 @@ class ResidualColumns:
     def explained(self, ridge: float = 0.0) -> Vector:
         """By how much the squares of all residuals fall if a column is taken; meaningless where not selectable.
 
-        With a ``ridge``, a share of the mean residual, columns of mere noise do not win because they happen to point
-        where the others do.
+        With a ``ridge``, a share of the mean residual, columns of mere noise do not win by a chance correlation
+        with the others.
         """
         xp = self._xp
         if self._gram is None:
@@ -97,9 +97,9 @@ class ResidualColumns:
         return self._captured / (norms + ridge * mean) / self._prices
 
     def pick(self, count: int, score: Callable[[], Vector]) -> list[int]:
-        """Take up to ``count`` columns, each time the selectable one with the best score; fewer when none is left.
+        """Take up to ``count`` columns, each time the selectable one with the best score; fewer if none is left.
 
-        Of scores that differ by one in a million, which may be rounding, the one with the larger residual wins: where
+        Of scores that differ by one in a million, which may be rounding, the one with the larger residual wins: if
         all residuals are parallel, each explains the same.
         """
         xp = self._xp

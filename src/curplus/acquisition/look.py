@@ -1,8 +1,8 @@
-r"""A look: what fresh entries show of the cross of everything that was read before.
+r"""A look: the error of the cross of everything that was read before, at fresh entries.
 
 The relative error is the root of a ratio of two mean squares over the matrix, of errors and of values. In both, entries
 that were known before count as they are, and the fresh ones, drawn uniformly from all others, stand for the rest. Each
-look leaves some of the chance of a wrong bound for all later ones.
+look uses a part of the chance of a wrong bound, and leaves the rest for later ones.
 """
 
 from __future__ import annotations
@@ -25,32 +25,32 @@ __all__ = ["FEWEST", "Look", "look"]
 
 LEVEL = 0.95  # over all looks together
 FEWEST, ENOUGH, MOST = 100, 12_000, 50_000  # entries of the first look, and of one that may be the last
-SHARE_OF_CROSSES = 0.05  # of what rows and columns have: so many entries cost little beside them
-SHARE_OF_MATRIX = 0.25  # more entries than this are not asked for at once
+SHARE_OF_CROSSES = 0.05  # of the values of rows and columns: so many entries cost little beside them
+SHARE_OF_MATRIX = 0.25  # of the matrix: more entries than this are not read at once
 LIGHT = Tail(math.inf, math.inf)
-NEGLIGIBLE = 1e-3  # of the tolerance: smaller errors count as this, since how they fall off shows nothing
+NEGLIGIBLE = 1e-3  # of the tolerance: smaller errors count as this, since their tail does not matter
 
 
 class Look(NamedTuple):
-    """What fresh entries show of the cross of everything that was read before."""
+    """The errors of the cross of everything that was read before, at fresh entries."""
 
     cross: Prediction | None  # None as long as no rows or no columns are known
     steering: Observation  # all that is known, with no entry left as evidence
     errors: FloatArray  # magnitudes at its entries, as shares of the largest value
     size: int  # number of fresh entries
-    enough: int  # how many it takes for a bound
+    enough: int  # number of entries needed for a bound
     error: float  # relative, estimated
     bound: float  # upper confidence bound of it; infinite if there is none
     summary: str
 
     @property
     def lacks_entries(self) -> bool:
-        """Whether a bound may be had by more entries, that cost little beside the rows and columns."""
+        """Whether more entries, which cost little beside the rows and columns, may give a bound."""
         return self.size < max(self.enough, _share_of_crosses(self.steering))
 
 
 def look(seen: Observation, tol: float, number: int) -> Look:
-    """Judge the cross by the fresh entries; ``number`` counts the looks that had enough of them."""
+    """The look at the cross by the fresh entries; ``number`` counts the looks that had enough of them."""
     fresh, outside = ~seen.steering, seen.outside
     cells = Cells.of(seen.subset(entries=~fresh, design=seen.design))
     cross = Interpolation().settled(cells).fit(cells) if cells.is_cross else None
@@ -63,13 +63,13 @@ def look(seen: Observation, tol: float, number: int) -> Look:
     enough = int(min(np.clip(_share_of_crosses(seen), ENOUGH, MOST), SHARE_OF_MATRIX * math.prod(seen.shape)))
     steering = seen._replaced(evidence=np.zeros(seen.n_entries, dtype=bool))
     if not size:
-        return Look(cross, steering, errors, size, enough, math.inf, math.inf, "no entry was left to judge by")
+        return Look(cross, steering, errors, size, enough, math.inf, math.inf, "no entry was left to measure the error")
     of_matrix = _mean_square(np.abs(values / unit) if unit else np.ones(len(values)), fresh, seen.shape, chance)
     of_errors = _mean_square(errors, fresh, seen.shape, chance, floor=(NEGLIGIBLE * tol) ** 2 * of_matrix.estimate)
     error, bound = math.sqrt(of_errors.estimate / of_matrix.estimate), math.inf
-    summary = f"on {size:,} entries that it had not seen, the cross has a relative error of about {error:.2g}"
+    summary = f"on {size:,} fresh entries, the cross has a relative error of about {error:.2g}"
     if size < enough:
-        summary += f"; a bound takes {enough:,} entries"
+        summary += f"; a bound needs {enough:,} entries"
     elif reason := of_errors.reason or of_matrix.reason:
         summary += f"; there is no bound, as {reason}"
     else:
@@ -107,16 +107,16 @@ def _mean_square(
     spread = float(np.std(squares)) / mean / math.sqrt(len(squares)) if mean else math.inf
     low, high = Estimate(HELD_OUT, rest=mean, effective_size=size, spread=spread).limits(1 - chance)
     if math.isinf(missed):
-        reason = reason or "the largest squares fall off so slowly that those not met may hold more than all others"
+        reason = reason or "the tail of the squares is so heavy that those not drawn may add up to more than all others"
     return _MeanSquare(estimate, known + share * low, known + share * (high + missed), reason)
 
 
 def _missed(squares: FloatArray, chance: float) -> float:
-    r"""What squares larger than all that were met add to the mean, if they fall off like the largest of these.
+    r"""Contribution to the mean of squares larger than all that were drawn, if they continue the tail of the largest.
 
     They are fewer than :math:`\log(1/p) / N` of all, but for a chance p, and with a tail of power :math:`\alpha` their
     mean is :math:`\alpha / (\alpha - 1)` times the largest. Certificates refuse a tail that leaves a two-sided interval
-    in doubt, as nearly all errors of a cross do; a tolerance is met if there is room for what it may hold.
+    in doubt, as nearly all errors of a cross do; a tolerance is met if even this contribution fits.
     """
     tail = tail_of(squares)
     power = tail.power * (1 - 1 / math.sqrt(tail.number))  # less a standard error (Hill 1975)

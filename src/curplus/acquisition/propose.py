@@ -66,8 +66,8 @@ def propose(
     observation : Observation
         What is known; ``Observation(shape=(n, m))`` is nothing.
     n_columns, n_rows, n_entries : int, optional
-        How many there shall be in the end, those that are known included, and entries that could not be measured. All
-        of them, or those that a ``budget`` shall not decide. Of a symmetric matrix ``n_rows`` may be left out, and of
+        How many there should be in the end, those that are known included, and entries that could not be measured. All
+        of them, or those that a ``budget`` should not decide. Of a symmetric matrix ``n_rows`` may be left out, and of
         a PSD one ``n_entries`` as well.
     budget, costs, required, forbidden, prior : optional
         See :func:`curplus.acquire`. The budget is that of the end too, what is known included.
@@ -82,7 +82,7 @@ def propose(
         The budget that will have been spent one day, where ``budget`` is only the next part of it: the share for rows
         and columns is that of the horizon.
     few_rounds : bool, default False
-        Whether a round costs so much that there shall be few: pilots and the entries that help to choose are proposed
+        Whether a round costs so much that there should be few: pilots and the entries that help to choose are proposed
         together, then all rows or columns of one kind, and those of the other with the last entries.
     rng : None, int or numpy.random.Generator
         With an int, the plan depends on it and on what is known alone. A generator is asked for such a number.

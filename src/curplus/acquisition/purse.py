@@ -1,4 +1,4 @@
-"""A budget: what it shall buy, given what was bought so far and what that has shown."""
+"""A budget: what it should buy, given what was bought so far and what that has shown."""
 
 from __future__ import annotations
 

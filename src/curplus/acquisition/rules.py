@@ -26,7 +26,7 @@ class Rule(Protocol):
     ) -> IndexVector:
         """``k`` distinct columns of a float64 array or CSC matrix; ``rank`` singular vectors may be looked at.
 
-        ``cost``, of shape (m,), is only given if the user gives it.
+        ``cost``, of shape (m,), is passed only if the user gives it.
         """
 
 
@@ -105,5 +105,5 @@ def explaining(M: Any, k: int, rank: int, cost: FloatVector | None = None) -> tu
 
 
 def _for_money(squares: FloatVector, cost: FloatVector | None) -> FloatVector:
-    """Squares for what they cost."""
+    """Squares divided by the costs."""
     return squares if cost is None else squares / cost

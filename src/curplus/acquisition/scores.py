@@ -1,4 +1,4 @@
-"""What makes a column important, as one number for each: its norm, or its leverage; and draws by such numbers."""
+"""The importance of each column as one number: its norm, or its leverage; and draws by such numbers."""
 
 from __future__ import annotations
 

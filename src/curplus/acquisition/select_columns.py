@@ -20,7 +20,7 @@ from .._arrays import double, number_array, power_of_two, to_numpy
 from .._sets import NO_INDEX
 from .._typing import IndexVector, RandomState
 from .._validation import check_count, check_finite, check_real, check_two_dimensional, random_generator
-from ..evaluation.history import DIRECTIONS, History
+from ..evaluation.history import MOST_DIRECTIONS, History
 from ..evaluation.mean_columns import columns_for_mean
 from ..exceptions import InvalidArgumentError
 from ..sources import as_source
@@ -140,7 +140,7 @@ def _check_goal(goal: Any, method: Any, rank: Any) -> None:
 def history_of(matrix: Any) -> History:
     """The rows of a known matrix; of a sparse one, in its leading directions."""
     rank = min(matrix.shape)
-    rank = min(rank, 2 * DIRECTIONS) if scipy.sparse.issparse(matrix) else rank
+    rank = min(rank, 2 * MOST_DIRECTIONS) if scipy.sparse.issparse(matrix) else rank
     return History.of_matrix(matrix, right_vectors(matrix, rank)[0])
 
 

@@ -55,10 +55,10 @@ class Uniform:
 
 @dataclass(frozen=True)
 class Pivoted:
-    """Each time the candidate furthest from the span of those taken: pivoted QR of what is known.
+    """Each time the candidate furthest from the span of those taken: pivoted QR of the sample.
 
-    Once those taken span all that is known, the choice starts again among the others. Good on dense data, where
-    candidates are of similar size and what matters is that they differ.
+    Once those taken span the sample, the choice starts again among the others. Good on dense data, if candidates are of
+    similar size and should differ.
     """
 
     rounds: int = 8
@@ -78,7 +78,7 @@ class Pivoted:
 class ResidualNorm:
     r"""Draws with chances :math:`\|e_j\|^2`, the squared distance from the span of those taken.
 
-    The scheme of Deshpande and Vempala [1]_. Once those taken span all that is known, the
+    The scheme of Deshpande and Vempala [1]_. Once those taken span the sample, the
     chances are the squared norms.
 
     References
@@ -100,7 +100,7 @@ class ResidualNorm:
 
 @dataclass(frozen=True)
 class Leverage:
-    r"""Draws with chances :math:`\|v_j\|^2`, the leverage in the leading singular vectors of what is known.
+    r"""Draws with chances :math:`\|v_j\|^2`, the leverage in the leading singular vectors of the sample.
 
     The two-phase scheme of Chen, Bhojanapalli, Sanghavi and Ward [1]_, for rows and columns.
 

@@ -1,9 +1,9 @@
 r"""Reading until the error is small enough: crosses through the places that are explained worst.
 
-Each look draws fresh entries, and judges by them the cross of the rows and columns read before (:mod:`.look`). If it is
-not good enough, a quarter more are read: rows through entries drawn by their squared errors, and columns where these
-rows, once read, are explained worst. If all that is missing is evidence, only entries are read. Entries that a look has
-judged by help to choose, and judge no more.
+Each look draws fresh entries, and measures the error of the cross of the rows and columns read before there
+(:mod:`.look`). If it is not small enough, a quarter more are read: rows through entries drawn by their squared errors,
+and columns where these rows, once read, are explained worst. If only evidence is missing, only entries are read.
+Entries of a look help to choose afterwards, and are no evidence any more.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ class Allowance(NamedTuple):
 
     @classmethod
     def of(cls, budget: Any, costs: Any, shape: Shape, symmetric: bool) -> Allowance:
-        """What a budget means; None is one without an end."""
+        """The budget in its units; None is one without an end."""
         money, prices = check_budget(1.0 if budget is None else budget, costs, shape)
         return cls(math.inf if budget is None else money, prices, symmetric)
 
     def left(self, seen: Observation) -> float:
-        """What is left of it."""
+        """The rest of it."""
         return self.money - spent(seen, self.prices, symmetric=self.symmetric).total
 
     def entries(self, seen: Observation) -> int:
@@ -70,9 +70,9 @@ def read_to_tolerance(
     *,
     seed: int,
 ) -> Observation:
-    """Looks, and crosses where the last look found the largest errors, until one look is good enough.
+    """Looks, and crosses at the largest errors of the last look, until the error is small enough.
 
-    ``carry_out`` reads what a plan names, and returns all that is then known.
+    ``carry_out`` reads a plan, and returns the whole observation.
     """
     if seen.design.entries != "uniform" or seen.probabilities is not None:  # entries of ``start`` are no evidence
         seen = seen._replaced(evidence=np.zeros(seen.n_entries, dtype=bool))
@@ -131,7 +131,7 @@ def fresh_entries(seen: Observation, wanted: int, rng: np.random.Generator) -> S
 
 
 def more_rows(found: Look, most: int, rng: np.random.Generator) -> IndexVector:
-    """Rows through entries that are explained badly; entries on rows and columns that are known show nothing."""
+    """Rows through entries that are explained badly; entries on known rows and columns have no error."""
     seen = found.steering
     count = min(most, seen.shape[0] - seen.n_rows)
     places = min(NAMED * count, int(np.count_nonzero(found.errors)))

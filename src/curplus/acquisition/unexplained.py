@@ -1,8 +1,8 @@
 """How much more than elsewhere is unexplained in the rows and columns that would be bought next.
 
-What is bought is known exactly. A row in which ten times as much is unexplained as in others is worth ten of them, so a
-budget goes first to the kind of which there are such. Large rows may be well explained by others, so their size is not
-enough: the entries that were read to help to choose tell what the rows and columns read so far leave.
+A row that is bought is known exactly. If ten times as much is unexplained in it as in others, it is worth ten of them,
+so a budget goes first to the kind (rows or columns) that has such. Large rows may be well explained by others, so size
+is not enough: the residuals of the entries that help to choose are used.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from .scores import squared_norms
 
 __all__ = ["Unexplained", "unexplained_in_largest"]
 
-FEWEST_ENTRIES = 30  # whose mean is told
+FEWEST_ENTRIES = 30  # for a mean
 
 
 class Unexplained(NamedTuple):
-    """How many times as much as elsewhere is unexplained in the largest columns and rows; 1 where nothing tells."""
+    """How many times as much as elsewhere is unexplained in the largest columns and rows; 1 without evidence."""
 
     columns: float = 1.0
     rows: float = 1.0
 
 
 def unexplained_in_largest(candidates: Candidates, count: int) -> float:
-    """Mean square of what is left of entries in the ``count`` largest candidates, over that of all entries.
+    """Mean squared residual of entries in the ``count`` largest candidates for their price, over that of all entries.
 
-    A standard error is taken off. Candidates are large for what they cost.
+    A standard error is taken off.
     """
     available, left = candidates.available, candidates.entry_squares
     count = min(count, len(available))

@@ -39,7 +39,7 @@ from .write import TABLES, Written, write_matrix
 __all__ = ["approximate", "save_approximation"]
 
 
-class Method(StrEnum):
+class MethodName(StrEnum):
     """How to approximate."""
 
     approximate = "approximate"
@@ -50,14 +50,14 @@ Out = Annotated[
     Path | None, out_option("the approximation, for curplus.load (.npz), or all of its numbers", (".npz", *TABLES))
 ]
 Solver = Annotated[str, name_option(SOLVERS, "Solver for the core of cur-plus")]
-HowTo = Annotated[Method, typer.Option(help="The recommended method, or the paper's CUR+, which needs a rank.")]
+HowTo = Annotated[MethodName, typer.Option(help="The recommended method, or the paper's CUR+, which needs a rank.")]
 
 
 @with_groups
 def approximate(
     file: MatrixFile,
     rank: Rank = None,
-    method: HowTo = Method.approximate,
+    method: HowTo = MethodName.approximate,
     solver: Solver = "auto",
     out: Out = None,
     check: Check = False,
@@ -67,7 +67,7 @@ def approximate(
     logs: Logs = NO_LOGS,
 ) -> None:
     """Approximate a matrix from a few of its columns, rows and entries."""
-    if method is Method.cur_plus and rank is None:
+    if method is MethodName.cur_plus and rank is None:
         raise InvalidArgumentError("--method=cur-plus needs a rank. Give --rank.")
     given = open_given(file, reading, logs)
     observation = observation_of(given, rank, sampling)
@@ -94,8 +94,8 @@ def _check_no_gaps(given: Given) -> None:
         )
 
 
-def _fit(observation: Observation, rank: int | None, method: Method, solver: str) -> Factorization:
-    if method is Method.cur_plus:
+def _fit(observation: Observation, rank: int | None, method: MethodName, solver: str) -> Factorization:
+    if method is MethodName.cur_plus:
         assert rank is not None
         return methods.cur_plus(observation, rank, solver=solver)
     return methods.approximate(observation, rank)

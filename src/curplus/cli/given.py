@@ -6,7 +6,7 @@ import zipfile
 from pathlib import Path
 from typing import NamedTuple
 
-from .._files import HEADER
+from .._files import FILE_HEADER
 from ..exceptions import InvalidArgumentError
 from ..factorization import Factorization
 from ..methods import load
@@ -40,7 +40,7 @@ def is_saved(name: str) -> bool:
     if not path.is_file() or not zipfile.is_zipfile(path):
         return False
     with zipfile.ZipFile(path) as archive:
-        return f"{HEADER}.npy" in archive.namelist()
+        return f"{FILE_HEADER}.npy" in archive.namelist()
 
 
 def open_given(name: str, reading: Reading, logs: Logs = NO_LOGS) -> Given:

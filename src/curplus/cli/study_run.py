@@ -40,7 +40,7 @@ def run(
         ),
     ] = None,
     budget: Annotated[
-        float | None, typer.Option(help="What the study shall have spent in the end; its own budget if left out.")
+        float | None, typer.Option(help="What the study should have spent in the end; its own budget if left out.")
     ] = None,
     tol: Annotated[
         float | None, typer.Option(help="Stop when the interval of the relative error ends below this.")

@@ -18,7 +18,7 @@ from .synthetic import make_low_rank, make_spectrum
 LOADERS = {f"load_{name}": loader(card) for name, card in CARDS.items()}
 globals().update(LOADERS)
 
-if TYPE_CHECKING:  # type checkers cannot know the names in the table
+if TYPE_CHECKING:  # type checkers cannot read the names in the table
 
     def __getattr__(name: str) -> Any: ...
 

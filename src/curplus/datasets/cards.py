@@ -10,7 +10,9 @@ from urllib.parse import unquote, urlsplit
 from .._typing import Shape
 from .files import DataFile
 
-__all__ = ["Card", "Parser", "PublishedFile"]
+__all__ = ["RESEARCH_ONLY", "Card", "Parser", "PublishedFile"]
+
+RESEARCH_ONLY = "none stated; for research only, do not pass it on"  # a licence
 
 #: Reads one published file into a CSR array, with the rows and columns of the file.
 Parser: TypeAlias = Callable[[DataFile], Any]
@@ -21,9 +23,9 @@ class PublishedFile(NamedTuple):
 
     name: str  # as published; in an archive, the path there
     url: str  # what is downloaded: the file, or the zip archive that holds it
-    checksum: str | None = None  # of what is downloaded, as "sha256:..."; None where it is not known for sure
+    checksum: str | None = None  # of what is downloaded, as "sha256:..."; None if it is not certain
     n_rows: int | None = None  # what the file must hold: rows of the matrix as published
-    total: int | None = None  # and the sum of its values, where its authors tell it
+    total: int | None = None  # and the sum of its values, if its authors publish it
 
     @property
     def download_name(self) -> str:
@@ -52,10 +54,10 @@ class Card:
         Whether an entry that is not stored is zero, or unknown. The data set is a :class:`Dataset` or
         :class:`Ratings`.
     shape : (int, int)
-        Size of the matrix, at least as many rows as columns unless ``notes`` say otherwise. Files may hold its
+        Size of the matrix, at least as many rows as columns unless ``notes`` state otherwise. Files may hold its
         transpose.
     nnz : int or None
-        How many entries are not zero, or for ratings how many are known; None where nobody has published it.
+        How many entries are not zero, or for ratings how many are known; None if it is not published.
     total : float or None
         The sum of all entries, which every copy of the data is checked against.
     licence, citation : str
@@ -63,7 +65,7 @@ class Card:
     published : str
         Where the files are offered.
     files : tuple of PublishedFile
-        What to download; empty where no lasting address is known.
+        What to download; empty if no lasting address is known.
     parse : callable, optional
         Reads one of ``files`` into a CSR array. Several are put below each other.
     compact : str
@@ -71,7 +73,7 @@ class Card:
     is_shipped : bool
         Whether the package has the compact file, with its licence beside it, so that nothing is downloaded.
     notes : str
-        What else a user should know.
+        Other remarks for users.
     """
 
     name: str
@@ -95,7 +97,7 @@ class Card:
 
     @property
     def facts(self) -> dict[str, str]:
-        """The card in words, heading by heading."""
+        """The card as text, heading by heading."""
         facts = {
             "name": self.name,
             "origin": self.origin,

@@ -1,4 +1,4 @@
-"""All data sets: one table, a card in each row. To add a data set is to add a row.
+"""All data sets: one table, a card in each row (ratings and panels: :mod:`.panels`). A new data set is a new row.
 
 A card names the parser of its published files; the parsers stand in :mod:`curplus.datasets.formats`.
 """
@@ -8,13 +8,13 @@ from __future__ import annotations
 from functools import partial
 
 from ..exceptions import InvalidArgumentError
-from .cards import Card, PublishedFile
+from .cards import RESEARCH_ONLY, Card, PublishedFile
 from .formats.bag_of_words import read_bag_of_words
 from .formats.idx import read_idx_images
 from .formats.libsvm import read_libsvm
 from .formats.matlab import read_matlab
-from .formats.movielens import read_movielens
 from .formats.nips2003 import read_dense_rows, read_sparse_rows
+from .panels import PANELS
 
 __all__ = ["CARDS", "find_card"]
 
@@ -32,7 +32,6 @@ SELECTION = (
     "J. Li, K. Cheng, S. Wang, F. Morstatter, R. P. Trevino, J. Tang and H. Liu. Feature selection: a data "
     "perspective. ACM Computing Surveys 50(6), article 94, 2017."
 )
-RESEARCH_ONLY = "none stated; for research only, do not pass it on"
 
 TABLE = (
     Card(
@@ -83,7 +82,7 @@ TABLE = (
         origin="Ads from twelve web sites about farm animals, with the pages they lead to; by Mesterharm and Pazzani.",
         rows="terms",
         columns="ads",
-        values="1 where the term occurs in the ad",
+        values="1 if the term occurs in the ad",
         shape=(54_877, 4_143),
         nnz=817_141,
         total=817_141,
@@ -148,7 +147,7 @@ TABLE = (
         parse=partial(read_matlab, variable="fea"),
         compact="tdt2.npz",
         notes=(
-            "All 96 topics; TDT2.mat on the same page holds only the 30 largest. Stands in for Enron where that is not "
+            "All 96 topics; TDT2.mat on the same page holds only the 30 largest. Stands in for Enron if that is not "
             "at hand. The published file lists documents; the matrix is turned so that it has more rows than columns, "
             "as in the paper."
         ),
@@ -170,7 +169,7 @@ TABLE = (
         parse=read_bag_of_words,
         compact="kos.npz",
         notes=(
-            "Handy where Enron is too large. The published file lists documents; the matrix is turned so that it has "
+            "Handy if Enron is too large. The published file lists documents; the matrix is turned so that it has "
             "more rows than columns, as in the paper."
         ),
     ),
@@ -201,39 +200,8 @@ TABLE = (
         parse=read_idx_images,
         compact="mnist_t10k.npz",
         notes=(
-            "Stands in for Gisette where that is not at hand; it is not Gisette. Four pixels in five are zero, so the "
+            "Stands in for Gisette if that is not at hand; it is not Gisette. Four pixels in five are zero, so the "
             "matrix is kept sparse. Downloaded from a mirror of Google, since the page of its authors is often closed."
-        ),
-    ),
-    Card(
-        name="movielens_100k",
-        title="MovieLens 100k",
-        origin="Ratings that visitors of movielens.org gave, September 1997 to April 1998; by GroupLens, Minnesota.",
-        rows="users",
-        columns="movies",
-        values="the rating, 1 to 5; what is not listed is unknown",
-        kind="ratings",
-        shape=(943, 1_682),
-        nnz=100_000,
-        total=352_986,
-        licence="for research only; may not be passed on without permission of GroupLens",
-        citation=(
-            "F. M. Harper and J. A. Konstan. The MovieLens datasets: history and context. ACM Transactions on "
-            "Interactive Intelligent Systems 5(4), article 19, 2015."
-        ),
-        published="https://grouplens.org/datasets/movielens/100k/",
-        files=(
-            PublishedFile(
-                "ml-100k/u.data",
-                "https://files.grouplens.org/datasets/movielens/ml-100k.zip",
-                "sha256:50d2a982c66986937beb9ffb3aa76efe955bf3d5c6b761f4e3a7cd717c6a3229",
-            ),
-        ),
-        parse=partial(read_movielens, shape=(943, 1_682)),
-        compact="movielens_100k.npz",
-        notes=(
-            "A movie without a rating is one that was not rated, not one that was rated zero. Users are rows, as "
-            "published, although there are fewer of them than movies."
         ),
     ),
     Card(
@@ -323,90 +291,7 @@ TABLE = (
         compact="gene_stt.npz",
         notes="Hardly any entry is zero: the matrix is a NumPy array. The whole study is GSE3443 of GEO.",
     ),
-    Card(
-        name="jester5k",
-        title="Jester5k",
-        origin="Ratings of jokes by visitors of Jester (Goldberg et al.); the sample of the R package recommenderlab.",
-        rows="users",
-        columns="jokes",
-        values="the rating, -10 to 10; what is not listed is unknown",
-        kind="ratings",
-        shape=(5_000, 100),
-        nnz=363_209,
-        total=332_665.9,
-        licence="GPL 2, as the package recommenderlab",
-        citation=(
-            "K. Goldberg, T. Roeder, D. Gupta and C. Perkins. Eigentaste: a constant time collaborative filtering "
-            "algorithm. Information Retrieval 4(2), pages 133-151, 2001."
-        ),
-        published="https://github.com/mhahsler/recommenderlab",
-        compact="jester5k.npz",
-        notes="5,000 users with at least 36 ratings each. A rating may be zero.",
-    ),
-    Card(
-        name="flixster",
-        title="Flixster",
-        origin="Ratings of movies by members of Flixster (Jamali, Ester); the subset of Monti, Bronstein and Bresson.",
-        rows="users",
-        columns="movies",
-        values="the rating, 0.5 to 5 in steps of a half; what is not listed is unknown",
-        kind="ratings",
-        shape=(3_000, 3_000),
-        nnz=26_173,
-        total=98_469.5,
-        licence=RESEARCH_ONLY,
-        citation=(
-            "M. Jamali and M. Ester. A matrix factorization technique with trust propagation for recommendation in "
-            "social networks. RecSys 2010, pages 135-142; and F. Monti, M. M. Bronstein and X. Bresson. Geometric "
-            "matrix completion with recurrent multi-graph neural networks. NIPS 2017."
-        ),
-        published="https://github.com/fmonti/mgcnn",
-        compact="flixster.npz",
-        notes="Ratings for training and for testing together.",
-    ),
-    Card(
-        name="llm_answers",
-        title="Answers of language models",
-        origin=(
-            "Which of 448 language models answered which of the 541 questions of IFEval, as published by Zhang, "
-            "Dorner and Hardt."
-        ),
-        rows="models",
-        columns="questions",
-        values="1 where the answer is right, 0 where it is wrong",
-        shape=(448, 541),
-        nnz=80_761,
-        total=80_761,
-        licence="MIT",
-        citation=(
-            "G. Zhang, F. E. Dorner and M. Hardt. How benchmark prediction from fewer data misses the mark. NeurIPS "
-            "2025, arXiv:2506.07673."
-        ),
-        published="https://github.com/socialfoundations/benchmark-prediction",
-        compact="llm_answers.npz",
-        is_shipped=True,
-        notes="Models are the rows, although there are fewer of them. They are numbered, in the order of the source.",
-    ),
-    Card(
-        name="oboe_errors",
-        title="Errors of OBOE",
-        origin="Errors of 219 models (algorithms with hyperparameters) on 418 data sets of OpenML, made for OBOE.",
-        rows="data sets",
-        columns="models",
-        values="the balanced error of the model on the data set",
-        shape=(418, 219),
-        nnz=89_507,
-        total=23480.610578219086,
-        licence="BSD-3-Clause",
-        citation=(
-            "C. Yang, Y. Akimoto, D. W. Kim and M. Udell. OBOE: collaborative filtering for AutoML model selection. "
-            "KDD 2019, pages 1173-1183."
-        ),
-        published="https://github.com/udellgroup/oboe",
-        compact="oboe_errors.npz",
-        is_shipped=True,
-        notes="Complete. Hardly any entry is zero: the matrix is a NumPy array.",
-    ),
+    *PANELS,
 )
 
 #: The card of every data set, by name; the paper's four come first.

@@ -1,4 +1,4 @@
-"""What a loader returns: a matrix, or ratings, with the card that says what they are."""
+"""What a loader returns: a matrix, or ratings, with the card that describes them."""
 
 from __future__ import annotations
 

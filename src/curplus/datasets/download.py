@@ -19,7 +19,7 @@ CHUNK = 2**16  # bytes between two steps of the progress bar
 
 
 def cache_folder() -> Path:
-    """Where downloads are kept unless ``data_home`` says otherwise."""
+    """Where downloads are kept without ``data_home``."""
     return Path(_extra("pooch").os_cache("curplus"))
 
 
@@ -29,7 +29,8 @@ def download(card: Card, file: PublishedFile, folder: Path | None) -> Path:
     Raises
     ------
     SourceError
-        If it cannot be had, ends early, or is not the file it should be. It says where to get the file by hand.
+        If it cannot be had, ends early, or is not the file it should be. The message has the address of the file, to
+        get it by hand.
     MissingExtraError
         If pooch or tqdm is not installed.
     """

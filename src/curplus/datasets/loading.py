@@ -21,7 +21,7 @@ from .formats.compact import read_compact
 
 __all__ = ["load", "loader"]
 
-EXACT = 1e-12  # relative: whole numbers differ by more, sums of the same fractions in another order by less
+SAME_SUM = 1e-12  # relative: whole numbers differ by more, sums of the same fractions in another order by less
 
 
 def load(name: str, *, data_home: DataHome = None) -> Dataset | Ratings:
@@ -90,7 +90,7 @@ def _load_published(card: Card, where: list[Path], folder: Path | None) -> Datas
     try:
         return _checked(_stacked(card, files), card, DataFile(files[0].path))
     except SourceError:
-        for path in downloads:  # without a checksum, only now do we know that it is the wrong file
+        for path in downloads:  # without a checksum, the wrong file is found only now
             path.unlink(missing_ok=True)
         raise
 
@@ -109,7 +109,7 @@ def _stacked(card: Card, files: list[DataFile]) -> Any:
 
 
 def _checked(matrix: Any, card: Card, file: DataFile) -> Dataset | Ratings:
-    """The matrix or ratings, transposed if the card says so, and complete."""
+    """The matrix or ratings, transposed if the card has it the other way round, and complete."""
     if matrix.shape == card.shape[::-1]:
         matrix = matrix.T
     if matrix.shape != card.shape:
@@ -119,7 +119,7 @@ def _checked(matrix: Any, card: Card, file: DataFile) -> Dataset | Ratings:
     if card.nnz is not None and data.nnz != card.nnz:
         entries = "ratings" if card.kind == "ratings" else "non-zero entries"
         raise file.broken(f"{entries}: {data.nnz}, but {card.title} has {card.nnz}")
-    if card.total is not None and not math.isclose(total, card.total, rel_tol=EXACT):
+    if card.total is not None and not math.isclose(total, card.total, rel_tol=SAME_SUM):
         raise file.broken(f"sum: {total:.12g}, but {card.title} has {card.total:.12g}")
     return _ratings(data) if card.kind == "ratings" else data
 

@@ -35,7 +35,7 @@ def make_low_rank(shape: Shape, rank: int, *, rng: RandomState = None) -> Factor
     Returns
     -------
     FactoredSource
-        A source that keeps the factors and never forms the matrix unless asked to.
+        A source that keeps the factors and forms the matrix only on request.
 
     Examples
     --------

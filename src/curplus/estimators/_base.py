@@ -92,7 +92,7 @@ class SampledTransformer(ClassNamePrefixFeaturesOutMixin, Estimator):
         self.column_names_: Names = names[self.column_index_]
 
     def _named(self, approximation: Factorization) -> Factorization:
-        """The approximation with the names of the features, where there are any."""
+        """The approximation with the names of the features, if there are any."""
         names = getattr(self, "feature_names_in_", None)
         return approximation if names is None else replace(approximation, column_names=np.asarray(names, dtype=str))
 

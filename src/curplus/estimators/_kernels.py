@@ -1,4 +1,4 @@
-"""Kernel matrices as sources: what is asked for is computed, and nothing else."""
+"""Kernel matrices as sources: only the requested kernels are computed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..exceptions import InvalidArgumentError
 
 __all__ = ["Kernel", "KernelSource", "known_in_either_place", "points_at"]
 
-TOGETHER = 32  # pairs of points whose kernels are computed at once, as part of a square
+KERNELS_TOGETHER = 32  # pairs of points whose kernels are computed at once, as part of a square
 NOT_PSD = ("additive_chi2",)
 
 
@@ -43,7 +43,7 @@ class Kernel:
             pairs = (self.metric(X[t, :], Y[t, :], **self.params) for t in range(X.shape[0]))
             values = np.array([float(value) for value in pairs])
             return values if scipy.sparse.issparse(X) else to_device(values, X)
-        parts = [self.between(X[part, ...], Y[part, ...]) for part in blocks(X.shape[0], 1, most=TOGETHER)]
+        parts = [self.between(X[part, ...], Y[part, ...]) for part in blocks(X.shape[0], 1, most=KERNELS_TOGETHER)]
         xp = array_namespace(*parts)
         return xp.concat([xp.linalg.diagonal(part) for part in parts])
 
@@ -77,7 +77,7 @@ def points_at(X: Any, index: Positions) -> Any:
 
 
 def known_in_either_place(K: Matrix) -> Matrix:
-    """A square matrix whose gaps are filled where the mirrored place is known; itself where it has none."""
+    """A square matrix whose gaps are filled where the mirrored place is known; itself if it has none."""
     if K.shape[0] != K.shape[1]:
         raise InvalidArgumentError(
             f"kernel='precomputed' but X has shape {K.shape}. Give the kernel of all pairs of points, a square matrix."

@@ -12,15 +12,15 @@ from .._typing import FloatArray, IndexVector
 from ..evaluation.conformal import Scores, fit_scores
 from ..evaluation.cross_fit import CrossFit, errors_at
 from ..factorization import Basis, Factorization, FittedModel, Provenance
+from ..methods.approximate.factors import PSEUDO_COUNT
 from ._tables import dense_with_gaps
 
 __all__ = ["CellIntervals", "GapScores", "NewRows", "completion_of_rows", "errors_by_column"]
 
-PSEUDO_COUNT = 5.0  # errors that count for each column as those of all columns do, as in the factor model
-NOISES = (0.5, 0.7, 1.0, 1.4, 2.0)  # in terms of the residuals of the fit: the best ones on nine tables, all of these
-MOST_CELLS = 20_000_000  # of rows that are completed to choose among them; more would take longer and show the same
-LEAST = 1e-8  # of the values: no noise is smaller
-GROUPS = 10  # of rows, by their number of known values
+NOISE_FACTORS = (0.5, 0.7, 1.0, 1.4, 2.0)  # times the residuals of the fit: each was best on one of nine tables
+MOST_COMPLETED = 20_000_000  # of rows that are completed to choose among them; more hardly change the choice
+LEAST = 1e-8  # of the values: the least noise
+ROW_GROUPS = 10  # of rows, by their number of known values
 
 
 class CellIntervals(NamedTuple):
@@ -28,7 +28,7 @@ class CellIntervals(NamedTuple):
 
     low: FloatArray  # (n, m)
     high: FloatArray  # (n, m)
-    reason: str = ""  # why gaps have none; empty where they have
+    reason: str = ""  # why gaps have no interval; empty if they have
 
 
 def errors_by_column(errors: FloatArray, j: IndexVector, spreads: FloatArray) -> FloatArray:
@@ -39,7 +39,7 @@ def errors_by_column(errors: FloatArray, j: IndexVector, spreads: FloatArray) ->
 
 
 class NewRows(NamedTuple):
-    """How rows that were not in the table are completed: each column in units of its noise, as in a factor model."""
+    """Completion of rows that were not in the table: each column in units of its noise, as in a factor model."""
 
     approximation: Factorization
     noise: FloatArray  # (m,)
@@ -58,9 +58,9 @@ class NewRows(NamedTuple):
 
 
 class GapScores(NamedTuple):
-    """Errors at left-out values, relative to their scale, which depends on the column and on what is known of the row.
+    """Errors at left-out values, relative to their scale, which depends on the column and on how full the row is.
 
-    They are those of rows that are completed as new ones are.
+    These rows are completed as new ones are.
     """
 
     edges: FloatArray  # numbers of known values that divide rows into groups
@@ -76,11 +76,11 @@ def completion_of_rows(
 ) -> tuple[NewRows, GapScores]:
     """The way to complete new rows that predicts left-out values of a table best, and its scores."""
     sample, m = found.sample, whole.shape[1]
-    some = np.random.default_rng(0).permutation(np.unique(sample.i[found.counted]))[: max(MOST_CELLS // m, 1)]
+    some = np.random.default_rng(0).permutation(np.unique(sample.i[found.counted]))[: max(MOST_COMPLETED // m, 1)]
     at = found.counted[np.isin(sample.i[found.counted], some)]
     residuals = errors_at(whole, sample, np.arange(sample.n_entries))
     noise = np.maximum(errors_by_column(residuals, sample.j, spreads), LEAST * sample.magnitude or 1.0)
-    errors, n_known = np.empty((len(NOISES), len(at))), np.empty(len(at), dtype=np.int64)
+    errors, n_known = np.empty((len(NOISE_FACTORS), len(at))), np.empty(len(at), dtype=np.int64)
     for k, fit in enumerate(found.fits):
         here = np.flatnonzero(found.fold[at] == k)
         rows, place = np.unique(sample.i[at[here]], return_inverse=True)
@@ -88,11 +88,11 @@ def completion_of_rows(
         block = np.array(dense_with_gaps(table[rows]), dtype=np.float64)
         values, block[cells] = block[cells], np.nan
         n_known[here] = np.count_nonzero(~np.isnan(block), axis=1)[place]
-        for which, factor in enumerate(NOISES):
+        for which, factor in enumerate(NOISE_FACTORS):
             errors[which, here] = values - NewRows.of(fit, noise, factor).complete_rows(block)[cells]
     best = int(np.argmin(np.sum(errors**2, axis=1)))
-    edges = np.unique(np.quantile(n_known, np.arange(1, GROUPS) / GROUPS))
+    edges = np.unique(np.quantile(n_known, np.arange(1, ROW_GROUPS) / ROW_GROUPS))
     group, j = np.searchsorted(edges, n_known, side="right"), sample.j[at]
     known = np.arange(len(edges) + 1.0), np.bincount(j, minlength=m).astype(np.float64)
     scores = fit_scores(errors[best], group, j, np.ones(len(at)), known)
-    return NewRows.of(whole, noise, NOISES[best]), GapScores(edges, scores)
+    return NewRows.of(whole, noise, NOISE_FACTORS[best]), GapScores(edges, scores)

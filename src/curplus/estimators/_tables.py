@@ -12,6 +12,7 @@ from .._extras import is_kind
 from .._typing import FloatArray
 from ..exceptions import InvalidArgumentError
 from ..observation import Bounds
+from ..observation.table import UNSTORED
 from ..sources.frames import as_frame, refuse_words, without_bounds
 
 __all__ = [
@@ -24,8 +25,6 @@ __all__ = [
     "split_bounds",
     "with_gaps",
 ]
-
-UNSTORED = "unstored"
 
 
 def split_bounds(table: Any) -> tuple[Any, Bounds]:
@@ -72,11 +71,11 @@ def is_nan(missing_values: Any) -> bool:
 
 
 def check_kind(table: Any, missing_values: Any) -> None:
-    """A sparse matrix does not show whether what it does not store is a gap; the option does."""
+    """For a sparse matrix, the option decides whether a value that is not stored is a gap."""
     unstored = isinstance(missing_values, str) and missing_values == UNSTORED
     if scipy.sparse.issparse(table) and not unstored:
         raise InvalidArgumentError(
-            f"X is sparse, and missing_values={missing_values!r} does not say whether values that are not stored are "
+            f"X is sparse, and missing_values={missing_values!r} leaves open whether values that are not stored are "
             "gaps or zeros. Use missing_values='unstored' if they are gaps, or X.toarray() if they are zeros."
         )
     if isinstance(missing_values, str) and not unstored:
@@ -87,7 +86,7 @@ def check_kind(table: Any, missing_values: Any) -> None:
 
 
 def with_gaps(values: Any, missing_values: Any) -> Any:
-    """The values (n, m) with NaN at gaps, without a copy where there is nothing to mark; a sparse matrix as it is."""
+    """The values (n, m) with NaN at gaps, without a copy if there is nothing to mark; a sparse matrix as it is."""
     if isinstance(missing_values, str) or is_nan(missing_values):
         return values
     is_gap = values == missing_values

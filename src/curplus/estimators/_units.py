@@ -1,7 +1,7 @@
 r"""Columns of different units (years, dollars, shares), made comparable.
 
-The standard deviation of k values is uncertain by about :math:`1 / \sqrt{2 k}` of itself. It is therefore pulled
-towards those of the other columns, by as much as these agree: a column with two ratings gets nearly the scale of all,
+The standard deviation of k values is uncertain by about :math:`1 / \sqrt{2 k}` of itself. It is therefore shrunk
+towards those of the other columns, more if these agree: a column with two ratings gets nearly the scale of all,
 and a column in dollars keeps its own.
 """
 
@@ -22,7 +22,7 @@ DIFFERENT = 1.7
 
 
 class Columns(NamedTuple):
-    """What is known of each column of a table."""
+    """Counts, means and variances of the columns of a table."""
 
     counts: IndexVector  # (m,), known values
     means: FloatArray  # (m,), 0 for an empty column
@@ -66,14 +66,14 @@ class Units(NamedTuple):
 
     @classmethod
     def of(cls, columns: Columns, standardize: bool | str) -> Units:
-        """Those of the columns; none where they have one unit and ``standardize`` is "auto"."""
+        """Those of the columns; none if they have one unit and ``standardize`` is "auto"."""
         spreads, difference = columns.spreads()
         if standardize is True or (standardize == "auto" and difference > DIFFERENT):
             return cls(columns.means, spreads)
         return cls(np.zeros(len(spreads)), np.ones(len(spreads)))
 
     def __call__(self, table: Any) -> Any:
-        """The table in comparable units; the input itself where there is nothing to change."""
+        """The table in comparable units; the input itself if there is nothing to change."""
         if not np.any(self.shift) and np.all(self.scale == 1):
             return table
         if scipy.sparse.issparse(table):

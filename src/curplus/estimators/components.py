@@ -1,13 +1,12 @@
 r"""Finding components from parts of a table: what to read, and how to weigh what was read.
 
-An approximation of X wants to be right at every entry; components want the leading directions of the samples, old and
-new ones. So the samples that are read are drawn uniformly, as the new ones will be, and the features are chosen with
-all of these samples in sight. Documents chosen because they are unlike all others make bad components.
+An approximation of X should be right at every entry; components should be the leading directions of the samples, old
+and new ones. So the samples that are read are drawn uniformly, as the new ones will be, and the features are chosen
+with all of these samples in sight. Documents chosen because they are unlike all others make bad components.
 
-What is known of :math:`X^\top X` then comes from two sides. The approximation knows the features that were read
-exactly, and hardly anything of the others: where the samples predict little, evidence makes it cautious, and its
-components would be single features. The samples know all features, with the noise of a small sample. Their weighted
-mean captures more of new samples than either; what the approximation does not know is left to the samples.
+There are then two estimates of :math:`X^\top X`. The approximation has the features that were read exactly, and shrinks
+the others if the samples predict them badly, so its components may be single features. The samples have all features,
+with the noise of a small sample. The weighted mean of both captures more of new samples than either.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from ..sources import as_source
 __all__ = ["Components", "mean_components", "read_samples_then_features"]
 
 NOISE = 0.1  # of the mean residual: keeps features of mere noise from being chosen, as in Adaptive
-WEIGHT_OF_ROWS = 2 / 3  # where the approximation knows nothing; between 1/2 and 0.9 it matters little
+WEIGHT_OF_ROWS = 2 / 3  # if the approximation has none of their squares; between 1/2 and 0.9 it matters little
 
 
 class Components(NamedTuple):
@@ -55,7 +54,7 @@ def read_samples_then_features(X: Any, counts: SampleCounts, rng: RandomState) -
 
 
 def _telling_features(rows: Matrix, count: int) -> IndexVector:
-    """Each time the feature that explains most of what the others leave over; the largest, once all is explained.
+    """Each time the feature that explains most of the residual of the others; the largest, once all is explained.
 
     The size of a feature is the sum of its squares without the largest: one sample alone does not make a feature large
     in the others.
@@ -77,14 +76,14 @@ def mean_components(approximation: Factorization, observation: Observation, rank
 
     The second one is the covariance of the sampled rows as probabilistic PCA sees it: their r leading directions, less
     the mean :math:`\sigma^2` of the other eigenvalues. q is the share of the squares of the sampled rows that lies in
-    the sampled columns: what the approximation knows.
+    the sampled columns.
 
     Parameters
     ----------
     approximation : Factorization
         The approximation :math:`\hat X`, of rank r.
     observation : Observation
-        What it was made from. Rows that are not a uniform sample say nothing of the others, and are left out.
+        What it was made from. Rows that are not a uniform sample do not represent the others, and are left out.
     rank : int
         How many components, at most.
     """
@@ -108,7 +107,7 @@ def _weight_of_rows(rows: FloatArray, column_index: Any) -> float:
 
 
 def _directions_of_rows(rows: FloatArray, rank: int, n: int) -> FloatArray:
-    """Leading right singular vectors of the rows, each as long as its eigenvalue above the noise says, for n rows."""
+    """Leading right singular vectors of the rows, scaled by their eigenvalues above the noise, for n rows."""
     _, s, Vt = np.linalg.svd(rows, full_matrices=False)
     noise = float(np.mean(s[rank:] ** 2)) if len(s) > rank else 0.0
     lengths = np.sqrt((s[:rank] ** 2 - noise) * (n / len(rows)))

@@ -1,4 +1,4 @@
-"""The recommended transformer: it chooses what to read, and says which features and samples matter."""
+"""The recommended transformer: it chooses what to read, and reports which features and samples matter."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class CUR(SampledTransformer):
     r"""Dimension reduction from a few samples, features and scattered entries: the recommended one.
 
     Fitting reads ``n_rows`` samples, ``n_columns`` features and ``n_entries`` single values of X, and nothing else.
-    The samples are drawn uniformly, the features are chosen by what these samples show. The training data are
+    The samples are drawn uniformly, the features are chosen by these samples. The training data are
     approximated by :func:`curplus.approximate`, as C U R: features and samples that were read, with a small matrix
     between them. The components are the leading directions of the free approximation and of the samples that were
     read, taken together.
@@ -37,7 +37,7 @@ class CUR(SampledTransformer):
         Whether the approximation is made of the features and samples that were read. A free one is a little closer to
         X, and has neither C, U, R nor an order of merit. The components do not depend on it.
     strategy : str, default "auto"
-        How to choose what to read: ``"auto"`` as above, or another name that :func:`curplus.acquire` knows, which then
+        How to choose what to read: ``"auto"`` as above, or another name that :func:`curplus.acquire` takes, which then
         chooses both samples and features. Components of chosen samples are those of the approximation alone.
     random_state : None, int, numpy.random.Generator or numpy.random.RandomState
         Seed of the draw.

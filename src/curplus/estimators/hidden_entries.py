@@ -48,7 +48,7 @@ class HiddenEntries:
     Notes
     -----
     A search fits each candidate to the whole table before it asks for the score; this fit is not used. A column keeps
-    at least one known entry. Where ``n_splits`` does not divide the number of rows, the entries of a few rows, fewer
+    at least one known entry. If ``n_splits`` does not divide the number of rows, the entries of a few rows, fewer
     than ``n_splits``, are never hidden.
 
     Examples

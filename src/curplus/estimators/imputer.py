@@ -38,7 +38,7 @@ from ._units import Columns, Units
 
 __all__ = ["CURImputer"]
 
-SURELY_CONSTANT = 20  # known values of a column, with which it is
+SURELY_CONSTANT = 20  # known values of a column that are all equal: with more, it counts as constant
 
 
 class Known(NamedTuple):
@@ -62,11 +62,11 @@ class CURImputer(Estimator):
     n_components : int, optional
         Rank of the approximation, at most; by default the least that predicts left-out values as well as more.
     missing_values : float, int, None, pandas.NA or "unstored", default nan
-        What marks a gap. In a sparse matrix it must be said that what is not stored is a gap and not zero:
+        What marks a gap. For a sparse matrix, state that what is not stored is a gap and not zero:
         ``missing_values="unstored"``; the filled table is then a dense array.
     standardize : "auto" or bool, default "auto"
         Whether the mean is subtracted from each column, and what is left divided by the standard deviation. "auto" does
-        it where columns have different units: where the logarithms of their standard deviations spread by more than
+        it if columns have different units: if the logarithms of their standard deviations spread by more than
         1.7, that is by a factor of 5 up and down.
     min_value, max_value : float or array of shape (n_features,), default -inf and inf
         Filled values are kept between these.
@@ -90,7 +90,7 @@ class CURImputer(Estimator):
         Its rank.
     error_ : array of shape (n_features,)
         Root mean square error of each column at values that were left out of a fit, in its own unit; near that of the
-        others where few were. NaN for empty features, and for all if fewer than 30 values could be left out. It is the
+        others if few were. NaN for empty features, and for all if fewer than 30 values could be left out. It is the
         error of fits with fewer values, so it is a little too high.
     shift_, scale_ : array of shape (n_features,)
         What ``standardize`` subtracts from each column, and divides it by: 0 and 1 if it does nothing.
@@ -112,7 +112,7 @@ class CURImputer(Estimator):
     asks for a frame, which has the names and the index of X.
 
     ``transform`` takes every row for a new one, and completes it as :meth:`curplus.Factorization.complete_rows` does,
-    with a noise for each column. ``fit_transform`` knows a little more of the rows of the fit.
+    with a noise for each column. ``fit_transform`` uses a little more of the rows of the fit.
 
     In a frame, a cell may be a bound, such as ``>10000`` or ``<0.5``: the true value is at least, or at most, that. It
     is fitted as such, is filled with what is expected beyond it, and no error rests on it.
@@ -180,21 +180,21 @@ class CURImputer(Estimator):
 
         Values that are known are their own interval. The others are missing at random, it is assumed: like those that
         were left out. Then a share ``level`` of them lies inside, on average over the table. Intervals are wider in
-        columns that are predicted worse, and in rows of which less is known.
+        columns that are predicted worse, and in rows with fewer known values.
 
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
             Rows with gaps: those of the fit, or new ones.
         level : float, default 0.9
-            Share of the values that shall lie inside.
+            Share of the values that lie inside.
 
         Returns
         -------
         CellIntervals
             ``low`` and ``high``, each of shape (n_samples, n_features), kept between ``min_value`` and ``max_value``;
-            NaN in features that were empty in the fit. Where too few values were left out, gaps are NaN, and ``reason``
-            says so. A bound is one end, and the other is NaN.
+            NaN in features that were empty in the fit. If too few values were left out, gaps are NaN, and ``reason``
+            is why. A bound is one end, and the other is NaN.
         """
         check_is_fitted(self)
         check_level(level)
@@ -274,7 +274,7 @@ class CURImputer(Estimator):
         return known
 
     def _approximate(self, table: Any, spreads: FloatArray, bounds: Bounds) -> None:
-        """Approximate a table in comparable units, and judge the fit by the values that were left out."""
+        """Approximate a table in comparable units, and estimate its errors from left-out values."""
         seen = Observation.from_table(
             table,
             missing=UNSTORED if scipy.sparse.issparse(table) else np.nan,
@@ -295,11 +295,11 @@ class CURImputer(Estimator):
             self._rows, self._scores = completion_of_rows(found, self.approximation_, table, spreads)
 
     def _predicted_of_fit(self, rows: slice) -> FloatArray:
-        """What is predicted for rows of the fit."""
+        """Predictions for rows of the fit."""
         return self._units.back(to_numpy(self.approximation_.rows(np.arange(rows.start, rows.stop))))
 
     def _predicted(self, rows: FloatArray) -> FloatArray:
-        """What is predicted for new rows (p, m), from known values of features that the fit knows."""
+        """Predictions for new rows (p, m), from known values of features of the fit."""
         known = self._units(np.where(self._is_kept, rows, np.nan))
         return self._units.back(np.asarray(self._rows.complete_rows(known)))
 

@@ -33,7 +33,7 @@ PRECOMPUTED = "precomputed"
 class CURNystroem(ClassNamePrefixFeaturesOutMixin, Estimator):
     r"""Features whose inner products approximate a kernel, from a few well-chosen points.
 
-    As scikit-learn's ``Nystroem``, with landmarks that are chosen by what is left of the diagonal of the kernel,
+    As scikit-learn's ``Nystroem``, with landmarks that are chosen by the residual of the diagonal of the kernel,
     instead of drawn uniformly. This finds small groups of points far from the others, and needs fewer landmarks for the
     same error. The kernel matrix is never formed: its diagonal, the columns of the landmarks and few other values are
     computed.
@@ -41,9 +41,9 @@ class CURNystroem(ClassNamePrefixFeaturesOutMixin, Estimator):
     Parameters
     ----------
     kernel : str, callable or "precomputed", default "rbf"
-        A name that ``sklearn.metrics.pairwise.pairwise_kernels`` knows, or a function of two points that returns a
-        number. With ``"precomputed"``, X is the kernel matrix: an array in which NaN stands for what is not known, or
-        an :class:`~curplus.Observation`. A value that is known in one place is known in the mirrored place.
+        A name that ``sklearn.metrics.pairwise.pairwise_kernels`` takes, or a function of two points that returns a
+        number. With ``"precomputed"``, X is the kernel matrix: an array in which NaN stands for unknown values, or
+        an :class:`~curplus.Observation`. A value that is known in one place is used in the mirrored place too.
     gamma, coef0, degree : float, optional
         Parameters of kernels that have a name, as in scikit-learn.
     kernel_params : dict, optional
@@ -69,7 +69,7 @@ class CURNystroem(ClassNamePrefixFeaturesOutMixin, Estimator):
         of their sums of squares on the training points, and are orthogonal there.
     trace_share_ : float
         Share of the trace of the kernel matrix of the training points that the features leave: exact, between 0 and 1.
-        NaN where the diagonal is not known.
+        NaN if the diagonal is not known.
     n_features_in_ : int
         Number of features in fit.
     feature_names_in_ : array of shape (n_features,)
@@ -77,15 +77,15 @@ class CURNystroem(ClassNamePrefixFeaturesOutMixin, Estimator):
 
     Notes
     -----
-    There are fewer landmarks than ``n_components`` where nothing but rounding is left of the diagonal: further ones
-    would add nothing. Of a precomputed kernel that is partly known, points are landmarks if all of their kernels are
+    There are fewer landmarks than ``n_components`` if nothing but rounding is left of the diagonal: more would add
+    nothing. Of a precomputed kernel that is partly known, points are landmarks if all of their kernels are
     known; the diagonal must be known. All columns of an Observation are landmarks, and there are at most
     ``n_components`` features.
 
-    Arrays of other libraries, on a GPU too, are taken as they are where scikit-learn's array API dispatch is switched
+    Arrays of other libraries, on a GPU too, are taken as they are if scikit-learn's array API dispatch is switched
     on (``array_api_dispatch``) and the kernel supports it; landmarks and features are then arrays of that library.
 
-    A kernel must be positive semidefinite; a matrix that is seen not to be is refused.
+    A kernel must be positive semidefinite; a matrix that clearly is not is refused.
 
     Examples
     --------
@@ -192,7 +192,7 @@ class CURNystroem(ClassNamePrefixFeaturesOutMixin, Estimator):
             check_share(self.tol, name="tol")
             if isinstance(X, Observation) or not isinstance(self.strategy, str):
                 raise InvalidArgumentError(
-                    f"tol={self.tol:g} says how many landmarks to choose, and they are given already. Leave tol out."
+                    f"tol={self.tol:g} decides how many landmarks to choose, and they are given already. Leave tol out."
                 )
 
     def _read(self, source: Any, candidates: IndexVector) -> Observation:

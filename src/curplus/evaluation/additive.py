@@ -2,10 +2,10 @@ r"""The additive model: a constant, an offset for each row and one for each colu
 
 .. math:: M_{ij} \approx \mu + a_i + b_j
 
-An offset is shrunk towards zero by how little is known of its row: with k cells of noise :math:`\sigma^2` and offsets
+An offset is shrunk towards zero, more if its row has few cells: with k cells of noise :math:`\sigma^2` and offsets
 of variance :math:`\tau^2`, it is the sum of their residuals divided by :math:`k + \sigma^2 / \tau^2` (the best linear
 unbiased prediction of a random effect [1]_). The three variances start from the analysis of variance and are improved
-by steps of an EM algorithm. If the cells cannot tell offsets from noise, the start has no offsets, and EM adds none.
+by steps of an EM algorithm. If offsets cannot be separated from noise, the start has no offsets, and EM adds none.
 
 References
 ----------
@@ -23,8 +23,8 @@ from ..observation import Entries
 
 __all__ = ["AdditiveModel", "additive_model"]
 
-MOST_STEPS, STEADY = 100, 1e-3  # until no variance changes by more than this fraction
-NEGLIGIBLE = 1e-12  # of the variance of the cells, below which a variance counts as this
+MOST_EM_STEPS, STEADY_VARIANCE = 100, 1e-3  # until no variance changes by more than this fraction
+NEGLIGIBLE_VARIANCE = 1e-12  # of the variance of the cells, below which a variance counts as this
 
 
 class AdditiveModel(NamedTuple):
@@ -44,19 +44,19 @@ class AdditiveModel(NamedTuple):
         return entries.with_values(entries.values - self.at(entries.i, entries.j))
 
     def factors(self) -> tuple[FloatArray, FloatArray]:
-        """Two factors, of shape (n, 2) and (m, 2), whose product it is."""
+        """Two factors, of shape (n, 2) and (m, 2), with this matrix as their product."""
         n, m = len(self.rows), len(self.columns)
         return np.column_stack([self.constant + self.rows, np.ones(n)]), np.column_stack([np.ones(m), self.columns])
 
 
-def additive_model(entries: Entries, most_steps: int = MOST_STEPS) -> AdditiveModel:
+def additive_model(entries: Entries, most_steps: int = MOST_EM_STEPS) -> AdditiveModel:
     """The additive model of weighted entries; a row without entries has offset zero."""
     values, weights = np.asarray(entries.values, dtype=np.float64), np.asarray(entries.weights)
     constant = float(np.average(values, weights=weights)) if len(values) else 0.0
     variance = float(np.average((values - constant) ** 2, weights=weights)) if len(values) else 0.0
-    floor = NEGLIGIBLE * variance
+    floor = NEGLIGIBLE_VARIANCE * variance
     sides = [
-        _Side(index, size, weights, values - constant, floor)
+        _SideOffsets(index, size, weights, values - constant, floor)
         for index, size in zip((entries.i, entries.j), entries.shape, strict=True)
     ]
     if variance == 0:
@@ -72,12 +72,12 @@ def additive_model(entries: Entries, most_steps: int = MOST_STEPS) -> AdditiveMo
         freedom = max(total - sides[0].freedom - sides[1].freedom, total / 10)
         noise = max(float(np.sum(weights * (rest - constant) ** 2)) / freedom, floor)
         now = (noise, *(side.variance for side in sides))
-        if all(abs(a / b - 1) < STEADY for a, b in zip(now, before, strict=True)):
+        if all(abs(a / b - 1) < STEADY_VARIANCE for a, b in zip(now, before, strict=True)):
             break
     return AdditiveModel(constant, sides[0].of_all(), sides[1].of_all(), noise)
 
 
-class _Side:
+class _SideOffsets:
     """The offsets of the rows that have entries, or of the columns."""
 
     def __init__(
@@ -86,14 +86,14 @@ class _Side:
         self._hit = np.zeros(size, dtype=bool)
         self._hit[index] = True
         self._index, self._weights = (np.cumsum(self._hit) - 1)[index], weights
-        self._known = np.bincount(self._index, weights)  # how much is known of each
+        self._known = np.bincount(self._index, weights)  # total weight of the cells of each
         self._offsets: FloatArray = np.zeros(len(self._known))
         self.variance, self.freedom = max(self._variance_between(deviations), floor), 0.0
 
     def _variance_between(self, deviations: FloatArray) -> float:
-        """Variance of the offsets by the analysis of variance of one factor, of those that are known more than once.
+        """Variance of the offsets by the analysis of variance of one factor, of those with more than one cell.
 
-        It is zero if there are fewer than two of them: offsets cannot be told from noise then.
+        It is zero if there are fewer than two of them: offsets cannot be separated from noise then.
         """
         repeated = np.bincount(self._index, minlength=len(self._known)) > 1
         groups, known = int(np.count_nonzero(repeated)), self._known[repeated]
@@ -125,5 +125,7 @@ class _Side:
         self.freedom = float(np.sum(self._known / known))
         mean = float(np.mean(self._offsets))  # zero at the optimum
         self._offsets -= mean
-        self.variance = max(float(np.mean(self._offsets**2 + noise / known)), floor)  # and what is not known of each
+        self.variance = max(
+            float(np.mean(self._offsets**2 + noise / known)), floor
+        )  # with the posterior variance of each
         return mean

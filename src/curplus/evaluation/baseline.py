@@ -1,8 +1,8 @@
-"""What everybody would guess: the mean of a row, plus that of a column, less that of all.
+"""The baseline: the mean of a row, plus that of a column, less the overall mean.
 
-It is what an approximation should be compared with. Each entry is predicted from everything else that was read, so that
-it is compared fairly. Effects of rows and columns are fitted in turn, each shrunk as if one or a few more values of it
-had been read that are nothing special.
+An approximation should be compared with it. Each entry is predicted from everything else that was read, so that the
+comparison is fair. Effects of rows and columns are fitted in turn, each shrunk as if one or four more values with no
+effect had been read.
 """
 
 from __future__ import annotations
@@ -15,31 +15,30 @@ from .._arrays import array_namespace, float64, to_device, to_numpy
 from .._sets import different, is_in
 from .._typing import FloatArray, IndexVector, Matrix
 from ..observation import Observation
-from .folds import dealt
+from .folds import FOLDS, dealt
 from .residual import zero_at_gaps
 
 __all__ = ["left_out_means_at"]
 
-SWEEPS = 6
-EXTRA_VALUES = (1.0, 4.0)  # by which effects are shrunk; the better one counts
-FOLDS = 5
+MEAN_SWEEPS = 6  # over rows and columns in turn
+EXTRA_VALUES = (1.0, 4.0)  # with no effect, by which effects are shrunk; the better number is taken
 
 
-class Lines(NamedTuple):
+class SampledSums(NamedTuple):
     """Sums over sampled rows or columns, from which effects of one side are found."""
 
-    at: IndexVector | slice  # p rows or columns whose effects they tell of
+    at: IndexVector | slice  # p rows or columns whose effects are found
     totals: FloatArray  # (p,)
     other: IndexVector | slice  # q of them on the other side
     n_other: int  # q
     known: Matrix | None  # (p, q), in its library, 1 where there is a value and 0 in gaps; None without gaps
 
 
-Sides = tuple[tuple[Lines, ...], tuple[Lines, ...]]  # what tells of the rows, and of the columns
+Sides = tuple[tuple[SampledSums, ...], tuple[SampledSums, ...]]  # for the rows, and for the columns
 
 
 def left_out_means_at(observation: Observation, records: IndexVector, held_out: IndexVector) -> FloatArray:
-    """What means of rows and columns predict at some records, from everything else that was read, shape (k,).
+    """Predictions by means of rows and columns at some records, from everything else that was read, shape (k,).
 
     Records that are ``held_out`` are left out at once; the others are left out a fifth at a time.
     """
@@ -48,7 +47,7 @@ def left_out_means_at(observation: Observation, records: IndexVector, held_out: 
     fold = dealt(place[records], FOLDS, np.random.default_rng(0))
     fold[np.isin(records, held_out)] = FOLDS
     guesses = np.zeros((len(EXTRA_VALUES), len(records)))
-    sides = _lines(observation), _lines(observation.T)
+    sides = _sampled_sums(observation), _sampled_sums(observation.T)
     for k in np.unique(fold):
         out = fold == k
         use = entries[~is_in(place[entries], different(place[records[out]]))]
@@ -74,25 +73,25 @@ def _fitted(o: Observation, sides: Sides, use: IndexVector, at: IndexVector, ext
     mean = _mean(values, sides[0])
     values -= mean
     of_rows, of_columns = (
-        _Effects(index, size, lines, extra) for index, size, lines in zip((i, j), o.shape, sides, strict=True)
+        _Effects(index, size, sums, extra) for index, size, sums in zip((i, j), o.shape, sides, strict=True)
     )
     rows: FloatArray = np.zeros(o.shape[0])
     columns: FloatArray = np.zeros(o.shape[1])
-    for _ in range(SWEEPS):
+    for _ in range(MEAN_SWEEPS):
         rows = of_rows(values - columns[j], columns + mean)
         columns = of_columns(values - rows[i], rows + mean)
     predicted: FloatArray = mean + rows[o.i[at]] + columns[o.j[at]]
     return predicted
 
 
-def _lines(o: Observation) -> tuple[Lines, ...]:
-    """What sampled columns and sampled rows say of the rows."""
+def _sampled_sums(o: Observation) -> tuple[SampledSums, ...]:
+    """Sums of each row over the sampled columns, and of the sampled rows over all columns."""
     parts = (
         (slice(None), o.columns, o.known_columns, o.column_index),
         (o.row_index, o.rows, o.known_rows, slice(None)),
     )
     return tuple(
-        Lines(index, _row_sums(x, known), other, x.shape[1], None if known is None else float64(known))
+        SampledSums(index, _row_sums(x, known), other, x.shape[1], None if known is None else float64(known))
         for index, x, known, other in parts
         if x.shape[0] and x.shape[1]
     )
@@ -103,34 +102,34 @@ def _row_sums(x: Matrix, known: Matrix | None) -> FloatArray:
     return sums
 
 
-def _mean(values: FloatArray, lines: tuple[Lines, ...]) -> float:
-    """The mean of the entries, or of the lines where there are none."""
+def _mean(values: FloatArray, sampled: tuple[SampledSums, ...]) -> float:
+    """The mean of the entries, or of the sampled rows and columns if there are no entries."""
     if len(values):
         return float(np.mean(values))
-    total = sum(float(np.sum(x.totals)) for x in lines)
-    return total / max(sum(float(np.sum(_counts(x))) for x in lines), 1.0)
+    total = sum(float(np.sum(x.totals)) for x in sampled)
+    return total / max(sum(float(np.sum(_counts(x))) for x in sampled), 1.0)
 
 
-def _counts(lines: Lines) -> FloatArray:
-    if lines.known is None:
-        return np.full(len(lines.totals), float(lines.n_other))
-    counts: FloatArray = to_numpy(array_namespace(lines.known).sum(lines.known, axis=1))
+def _counts(sums: SampledSums) -> FloatArray:
+    if sums.known is None:
+        return np.full(len(sums.totals), float(sums.n_other))
+    counts: FloatArray = to_numpy(array_namespace(sums.known).sum(sums.known, axis=1))
     return counts
 
 
 class _Effects:
-    """What rows, or columns, have above what is explained by the other side, from lines and some entries."""
+    """Effects of rows, or of columns, beyond those of the other side, from sampled sums and some entries."""
 
-    def __init__(self, index: IndexVector, size: int, lines: tuple[Lines, ...], extra: float) -> None:
-        self._index, self._lines = index, lines
+    def __init__(self, index: IndexVector, size: int, sampled: tuple[SampledSums, ...], extra: float) -> None:
+        self._index, self._sampled = index, sampled
         self._counts: FloatArray = np.bincount(index, minlength=size) + extra
-        for x in lines:
+        for x in sampled:
             self._counts[x.at] += _counts(x)
 
     def __call__(self, rest: FloatArray, other: FloatArray) -> FloatArray:
-        """The effects, for the ``rest`` of each entry and what the ``other`` side explains of the lines."""
+        """The effects, from the ``rest`` of each entry and the effects of the ``other`` side."""
         sums: FloatArray = np.bincount(self._index, rest, len(self._counts)).astype(np.float64, copy=False)
-        for x in self._lines:
+        for x in self._sampled:
             explained = other[x.other]
             sums[x.at] += x.totals - (
                 np.sum(explained) if x.known is None else to_numpy(x.known @ to_device(explained, x.known))

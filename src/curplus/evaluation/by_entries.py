@@ -14,43 +14,43 @@ from ..factorization.provenance import Refits
 from ..observation import Observation
 from .baseline import left_out_means_at
 from .certificate import CROSS_FITTED, HELD_OUT
-from .cross_fit import CHANCES, FEWEST, refits_of
+from .cross_fit import CHANCES, FEWEST_HELD_OUT, refits_of
 from .effective_sample import check_tails, effective_sample_size, tail_of
 from .estimate import Estimate, no_evidence
 from .excess import EXCESS_ERROR, excess_of
 from .residual import Residual
 
-__all__ = ["by_entries", "errors_on_lines"]
+__all__ = ["by_entries", "errors_on_samples"]
 
-ENOUGH = 2000  # held-out entries: with fewer, all are held out in turn
-MOST = 20_000  # entries of a fit that is worth making again so often
-BENT = 0.9  # where fitted errors are smaller than this share of the others, the fit has bent to them
-CLEARLY = 3.0  # standard errors
+ENOUGH_HELD_OUT = 2000  # held-out entries: with fewer, all entries are held out in turn
+MOST_REFITTED = 20_000  # entries: with more, the fit is not repeated
+OVERFITTED = 0.9  # fitted squared errors below this share of the held-out ones are no reference
+CLEARLY_LESS = 3.0  # standard errors
 
 
-class Sample(NamedTuple):
+class UnusedEntries(NamedTuple):
     """Squared errors of predictions that did not use the entries they are compared with, in units."""
 
     evidence: str
     records: IndexVector  # (h,)
     squares: FloatArray  # (h,)
-    excess: float = 0.0  # share by which these squares are thought too large, since refits have fewer entries
+    excess: float = 0.0  # relative bias of these squares, since refits have fewer entries
 
 
 def by_entries(residual: Residual) -> Estimate:
     r"""From entries that the fit did not use.
 
     The rest is :math:`N \, \overline{w e^2}` with importance weights w of mean 1. Its relative variance is
-    :math:`\overline{w^2 (e^2 / \overline{e^2} - 1)^2} / h`, times the finite-population factor 1 - h / N where each
-    position was drawn once; it is at least what the effective sample size says.
+    :math:`\overline{w^2 (e^2 / \overline{e^2} - 1)^2} / h`, times the finite-population factor 1 - h / N if each
+    position was drawn once; it is at least that of the effective sample size.
     """
     observation = residual.observation
     sample = _sample(residual)
     read = float(np.sum(residual.squares_at(residual.once(np.flatnonzero(observation.outside)))))
     if not len(sample.records):
         return no_evidence("no entry was kept out of the fit")._replace(read=read)
-    if len(sample.records) < FEWEST:
-        few = f"only {len(sample.records)} entries can be held out, and it takes at least {FEWEST}"
+    if len(sample.records) < FEWEST_HELD_OUT:
+        few = f"only {len(sample.records)} entries can be held out, and at least {FEWEST_HELD_OUT} are needed"
         return no_evidence(few)._replace(read=read)
     squares, weights = sample.squares, _weights(observation, sample.records)
     mean = float(np.mean(weights * squares))
@@ -78,19 +78,19 @@ def by_entries(residual: Residual) -> Estimate:
     )
 
 
-def _sample(residual: Residual) -> Sample:
+def _sample(residual: Residual) -> UnusedEntries:
     """Errors at held-out entries; if they are few, at all entries, each predicted by a fit that did not have it."""
     held, o = residual.held_out(), residual.observation
     n_evidence = len(np.flatnonzero(o.outside & ~o.steering))
-    is_cheap = residual.approximation.provenance.refits is not None or n_evidence <= MOST
-    if len(held) < min(n_evidence, ENOUGH) and is_cheap:
+    is_cheap = residual.approximation.provenance.refits is not None or n_evidence <= MOST_REFITTED
+    if len(held) < min(n_evidence, ENOUGH_HELD_OUT) and is_cheap:
         refits, _ = refits_of(residual.approximation, o)
         if refits is not None and len(refits.fits):
             return _cross_fitted(residual, refits)
-    return Sample(HELD_OUT, held, residual.squares_at(held))
+    return UnusedEntries(HELD_OUT, held, residual.squares_at(held))
 
 
-def _cross_fitted(residual: Residual, refits: Refits) -> Sample:
+def _cross_fitted(residual: Residual, refits: Refits) -> UnusedEntries:
     """All entries, each predicted by the refit that did not have it."""
     o = residual.observation
     counted = np.sort(residual.counted(np.flatnonzero((refits.fold >= 0) & o.outside & ~o.steering)))
@@ -99,20 +99,20 @@ def _cross_fitted(residual: Residual, refits: Refits) -> Sample:
         here = refits.fold[counted] == k
         predicted[here] = to_numpy(fit.entries(o.i[counted[here]], o.j[counted[here]]))
     squares = residual.squares_of(counted, predicted)
-    return Sample(CROSS_FITTED, counted, squares, excess_of(residual, refits, float(np.mean(squares))))
+    return UnusedEntries(CROSS_FITTED, counted, squares, excess_of(residual, refits, float(np.mean(squares))))
 
 
-def _references(residual: Residual, sample: Sample, mean: float) -> dict[str, Vector]:
-    """Squared errors elsewhere; not at entries to which the fit has bent."""
-    references = errors_on_lines(residual)
+def _references(residual: Residual, sample: UnusedEntries, mean: float) -> dict[str, Vector]:
+    """Squared errors elsewhere; not at fitted entries if the fit overfits them."""
+    references = errors_on_samples(residual)
     fitted = residual.squares_at(residual.fitted(sample.records))
-    if len(fitted) and float(np.mean(fitted)) >= BENT * mean:
+    if len(fitted) and float(np.mean(fitted)) >= OVERFITTED * mean:
         references["fitted entries"] = fitted
     return references
 
 
-def errors_on_lines(residual: Residual) -> dict[str, Vector]:
-    """Squared errors on the sampled rows and columns, unless they were chosen for what they hold."""
+def errors_on_samples(residual: Residual) -> dict[str, Vector]:
+    """Squared errors on the sampled rows and columns, unless they were chosen by their values."""
     design = residual.observation.design
     references: dict[str, Vector] = {}
     if design.rows != "adaptive":
@@ -122,11 +122,11 @@ def errors_on_lines(residual: Residual) -> dict[str, Vector]:
     return references
 
 
-def _population(residual: Residual, sample: Sample) -> tuple[IndexVector, int, float]:
+def _population(residual: Residual, sample: UnusedEntries) -> tuple[IndexVector, int, float]:
     """Records at known positions, the number of other positions, and the finite-population factor of their mean.
 
-    Entries that were cross-fitted are known, as those are that were fitted: the mean is one of positions that were not
-    drawn. With unequal chances, the weights account for all but those that took part in choosing.
+    Cross-fitted entries are known, as fitted entries are: the mean is that of positions that were not drawn. With
+    unequal chances, the weights account for all entries but those that helped to choose rows and columns.
     """
     if residual.observation.probabilities is not None:
         known = residual.steering()
@@ -145,7 +145,7 @@ def _weights(observation: Observation, records: IndexVector) -> FloatArray:
     return np.asarray(weights / np.mean(weights))
 
 
-def _error_of_means(residual: Residual, sample: Sample, weights: FloatArray) -> float:
+def _error_of_means(residual: Residual, sample: UnusedEntries, weights: FloatArray) -> float:
     """Mean squared error of row and column means at the same entries."""
     o = residual.observation
     held = sample.records if sample.evidence == HELD_OUT else sample.records[:0]
@@ -154,7 +154,7 @@ def _error_of_means(residual: Residual, sample: Sample, weights: FloatArray) -> 
 
 
 def _design_of_entries(observation: Observation) -> str:
-    """Why the entries may not represent the rest; empty where they do."""
+    """Why the entries may not represent the rest; empty if they do."""
     o = observation
     if o.probabilities is None:
         if o.design.entries == "uniform":
@@ -165,7 +165,7 @@ def _design_of_entries(observation: Observation) -> str:
     n_closed = int(np.sum(~o.is_forbidden(closed // o.shape[1], closed % o.shape[1]))) + o.forbidden.size(o.shape)
     possible = 1 - n_closed / math.prod(o.shape)
     error = float(np.std(weights)) / math.sqrt(max(len(weights), 1))
-    if float(np.mean(weights)) + CLEARLY * error < possible:
+    if float(np.mean(weights)) + CLEARLY_LESS * error < possible:
         return (
             f"the chances of the entries show that only about {np.mean(weights):.0%} of the positions could be drawn, "
             "and nothing is known of the others (draw a part of the entries uniformly)"

@@ -18,45 +18,44 @@ from .residual import Residual, listed, spectral_norm, zero_at_gaps
 
 __all__ = ["by_columns", "by_rows"]
 
-LEAVE_OUT_INFLATION = 1.15  # of standard errors from left-out rows: rows share their fits
-FOLDS = 10
+LEAVE_OUT_INFLATION = 1.15  # of standard errors from left-out rows, which share their fits (benchmarks/certificate.py)
+ROW_FOLDS = 10  # refits keep nine tenths of the rows
 
 
 def by_columns(residual: Residual, *, for_an_interval: bool) -> Estimate:
-    """From sampled columns, each predicted by a fit that did not have it."""
+    """From sampled columns, each predicted by a fit without it."""
     turned = Residual(residual.approximation.T, residual.observation.T)
     return by_rows(turned, for_an_interval=for_an_interval, evidence=LEFT_OUT_COLUMNS)
 
 
 def by_rows(residual: Residual, *, for_an_interval: bool, evidence: str = LEFT_OUT_ROWS) -> Estimate:
-    """From sampled rows, each predicted by a fit that did not have it.
+    """From sampled rows, each predicted by a fit without it.
 
-    ``for_an_interval`` says that an estimate without an interval is of no use: too few rows are then not left out.
+    With ``for_an_interval`` only an estimate with an interval is of use: too few rows are then not left out.
     """
     observation, rows = residual.observation, evidence.rsplit(maxsplit=1)[-1]
     if observation.symmetry is not None:
         return no_evidence("rows of a symmetric matrix are known as columns too, so they cannot be left out")
     if observation.design.rows != "uniform":
-        return no_evidence(f"the {rows} were not drawn uniformly, so leaving them out says nothing of the others")
+        return no_evidence(f"the {rows} were not drawn uniformly, so left-out {rows} do not represent the others")
     if observation.n_rows < 2:
         return no_evidence(f"too few {rows} were read to leave any out")
     if for_an_interval and observation.n_rows < MIN_EFFECTIVE_SIZE[evidence]:
-        return no_evidence(
-            f"{observation.n_rows} {rows} are too few to leave them out: it takes {MIN_EFFECTIVE_SIZE[evidence]}"
-        )
+        least = MIN_EFFECTIVE_SIZE[evidence]
+        return no_evidence(f"{evidence} need at least {least} sampled {rows}, and there are {observation.n_rows}")
     refits, reason = _refits_without_rows(residual)
     if refits is None:
         return no_evidence(reason)
     errors, known = _left_out_errors(residual, refits)
     if not errors.shape[0] or not errors.shape[1]:
-        return no_evidence(f"nothing is known of the sampled {rows} where nothing else was read")
+        return no_evidence(f"the sampled {rows} have no known values outside what else was read")
     xp = array_namespace(errors)
-    share = 1.0 if known is None else float(xp.mean(float64(known)))  # of these rows that is known
+    share = 1.0 if known is None else float(xp.mean(float64(known)))  # of the cells of these rows that is known
     squares = to_numpy(xp.sum(errors**2, axis=1)) / share
     excess = excess_of(residual, refits, float(np.mean(squares)) / errors.shape[1])
     n_rows_of_rest = residual.n_rest / errors.shape[1]  # as if it were whole rows
     tail, raw, reason = _judged_tails(residual, squares, listed(errors, known) ** 2, errors.shape[1], evidence)
-    # The rows that were read tell of the mean; those that were not have a mean of their own.
+    # The read rows estimate the mean of the population; the mean of the unread rows varies around it.
     own = 1 + len(squares) / n_rows_of_rest
     return Estimate(
         evidence,
@@ -78,7 +77,7 @@ def _judged_tails(
 ) -> tuple[Tail, float, str]:
     """How errors fall off, the effective sample size of left-out rows, and why their mean cannot be trusted.
 
-    ``each`` are the squared errors of single cells. Where columns were sampled too, they show how unequal rows are.
+    ``each`` are the squared errors of single cells. If columns were sampled too, they show how unequal rows are.
     """
     if not residual.observation.n_columns:
         tail = tail_of(each)
@@ -92,9 +91,9 @@ def _judged_tails(
 
 
 def _without_chance(residual: Residual, by_row: Vector, width: int) -> Vector:
-    """Sums of rows, as unequal as they are without the chance of which columns were read.
+    """Sums of rows, less the part of their inequality that is due to which columns were read.
 
-    A sum over ``width`` columns is told by d1 of them, which makes it more unequal than it is.
+    A sum over ``width`` columns is estimated from d1 of them, which makes the sums look more unequal than they are.
     """
     o, xp = residual.observation, array_namespace(by_row)
     if o.known_columns is not None or o.n_columns < 2 or by_row.shape[0] < 2:
@@ -109,22 +108,25 @@ def _without_chance(residual: Residual, by_row: Vector, width: int) -> Vector:
 
 
 def _spectral_estimate(residual: Residual, errors: Matrix, share: float) -> float:
-    """The spectral norm of the error on the rows that were not read, if they are like those that were left out."""
+    """The spectral norm of the error on the rows that were not read, if they are like the left-out rows."""
     unread = residual.observation.shape[0] - residual.observation.n_rows
     return math.sqrt(unread / errors.shape[0] / share) * spectral_norm(errors)
 
 
 def _refits_without_rows(residual: Residual) -> tuple[Refits | None, str]:
-    """Fits without each row: those that the approximation keeps, or its method made again; or why there are none."""
+    """Fits without each row: those that the approximation keeps, or new fits of its method; or why there are none."""
     observation, provenance = residual.observation, residual.approximation.provenance
     kept, method = provenance.refits, provenance.method
     if kept is not None and len(kept.rows) == observation.n_rows and np.all(kept.rows >= 0):
         return kept, ""
     if method is None:
-        return None, "how the approximation was made is not known, so it cannot be made again without some of its rows"
+        return (
+            None,
+            "how the approximation was made is not known, so it cannot be fitted again without some of its rows",
+        )
     if method.sees_whole_matrix:
-        return None, "the approximation was made from the whole matrix, so leaving rows out says nothing of it"
-    folds = min(FOLDS, observation.n_rows)
+        return None, "the approximation was made from the whole matrix, so no rows were left out of it"
+    folds = min(ROW_FOLDS, observation.n_rows)
     rows = np.random.default_rng(0).permutation(observation.n_rows) % folds
     try:
         fits = tuple(
@@ -137,9 +139,9 @@ def _refits_without_rows(residual: Residual) -> tuple[Refits | None, str]:
 
 
 def _left_out_errors(residual: Residual, refits: Refits) -> tuple[Matrix, Matrix | None]:
-    """Errors (h, m - d1) of sampled rows, each predicted by a fit that did not have it, zero at gaps; where none is.
+    """Errors (h, m - d1) of sampled rows, each predicted by a fit without it, zero at gaps; and where there is a value.
 
-    Rows of which nothing is known there are left out.
+    Rows without a known value there are left out.
     """
     observation = residual.observation
     outside = np.setdiff1d(np.arange(observation.shape[1]), observation.column_index)

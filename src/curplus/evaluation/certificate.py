@@ -1,4 +1,4 @@
-"""What is known of the error of an approximation: a value, and its words."""
+"""What is known of the error of an approximation: a value, and its report."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ __all__ = ["Certificate"]
 HELD_OUT, CROSS_FITTED = "held-out entries", "cross-fitted entries"
 LEFT_OUT_ROWS, LEFT_OUT_COLUMNS = "left-out rows", "left-out columns"
 ALL_READ, NO_EVIDENCE = "everything was read", "none"
-DIAGONAL = "the diagonal"  # of a PSD matrix: it tells the trace of the error, and that bounds the error
+DIAGONAL = "the diagonal"  # of a PSD matrix: it gives the trace of the error, which bounds the error
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """What is known of the error ``E = M - approximation``, M as it was measured. Norms are Frobenius if not said."""
+    """What is known of the error ``E = M - approximation``, M as measured. Norms are Frobenius norms unless stated."""
 
-    error: float  # estimate of || E ||; nan where there is no evidence
+    error: float  # estimate of || E ||; nan without evidence
     relative_error: float  # the same divided by an estimate of || M ||; by the diagonal, trace of E over trace of M
-    interval: tuple[float, float] | None  # for || E ||, at ``level``; None where it is refused
+    interval: tuple[float, float] | None  # for || E ||, at ``level``; None if it is refused
     level: float
     reason: str  # why the interval is refused; empty otherwise
     evidence: str  # "held-out entries", "cross-fitted entries", "left-out rows", "left-out columns", ...
@@ -32,14 +32,14 @@ class Certificate:
     spectral_estimate: float  # of || E ||_2, from left-out rows; an estimate, not a bound; nan without them
     entries_to_halve: int | None  # how many more entries would halve the interval
     errors: FloatArray  # the magnitudes that the estimate rests on: of entries, or norms of rows
-    detection_limit: float  # large errors at a smaller share of all positions may not have been met anywhere
+    detection_limit: float  # large errors at a smaller share of all positions may have been missed
     cell_error: float = math.nan  # root mean square error of the cells that were not read
     cell_interval: tuple[float, float] | None = None  # for it, at ``level``
     mean_cell_error: float = math.nan  # root mean square error of all cells
     spread: float = math.nan  # standard deviation of the values of M around their mean, estimated
-    means_error: float = math.nan  # root mean square error of row and column means where cells were not read
-    n_forbidden: int = 0  # positions where no entry could be drawn: all of this is said of the others
-    trace: float = math.nan  # of E, exact, where M is PSD and its diagonal is known; ``error`` is then this upper bound
+    means_error: float = math.nan  # root mean square error of row and column means at cells that were not read
+    n_forbidden: int = 0  # positions where no entry could be drawn: the certificate is about the others
+    trace: float = math.nan  # of E, exact, if M is PSD and its diagonal is known; ``error`` is then this upper bound
 
     @property
     def verdict(self) -> str:
@@ -47,13 +47,14 @@ class Certificate:
         if self.evidence == ALL_READ:
             return f"everything was read, so the error is known: {self.error:.4g}{self._share}"
         if math.isnan(self.error):
-            return f"nothing can be said of the error but that it is at least {self.lower_bound:.4g}: {self.reason}"
+            return f"the error is at least {self.lower_bound:.4g}, and there is no estimate of it: {self.reason}"
         if self.evidence == DIAGONAL:
             return self._by_trace()
         if self.interval is None:
             return (
-                f"no interval for the error: {self.reason}; where the matrix was read, it is {self.lower_bound:.4g}; "
-                f"in all, it is estimated at {self.error:.4g}, and larger errors may not have been met"
+                f"no interval for the error: {self.reason}; "
+                f"at the positions that were read it is {self.lower_bound:.4g}; "
+                f"in all it is estimated at {self.error:.4g}, and larger errors may have been missed"
             )
         low, high = self.interval
         return (
@@ -67,7 +68,7 @@ class Certificate:
 
     @property
     def cells(self) -> str:
-        """The error of a cell that was not read, in the units of the matrix; empty where it is not known."""
+        """The error of a cell that was not read, in the units of the matrix; empty if it is not known."""
         if math.isnan(self.cell_error) or not self.spread > 0:
             return ""
         share = f"{_percent(self.cell_error / self.spread)} of the spread"
@@ -85,7 +86,7 @@ class Certificate:
 
     @property
     def facts(self) -> tuple[Fact, ...]:
-        """What there is to say, ready to be shown."""
+        """The certificate as facts, ready to be shown."""
         given = self.interval is not None and self.evidence != DIAGONAL
         one_in = f"{1 / self.detection_limit:,.0f}" if self.detection_limit else "0"
         unseen = f"large errors at fewer than 1 in {one_in} places, or in rows and columns none of which was read"
@@ -101,7 +102,7 @@ class Certificate:
             Fact("spectral_lower_bound", self.spectral_lower_bound, "spectral norm, at least"),
             Fact("spectral_estimate", self.spectral_estimate, "spectral norm, about"),
             Fact("cannot_see", unseen if given and self.evidence != ALL_READ else None),
-            Fact("forbidden", self.n_forbidden or None, "nothing is said of", "places where no entry could be drawn"),
+            Fact("forbidden", self.n_forbidden or None, "does not cover", "places where no entry could be drawn"),
             Fact("entries_to_halve", self.entries_to_halve, "to halve the interval", "more entries"),
         )
 

@@ -1,12 +1,12 @@
 r"""How good an approximation is, from entries and rows that its fit did not use.
 
-The error is known on the sampled rows and columns and where entries were fitted. What it is elsewhere can be estimated
-from entries that the fit did not use: their mean squared error, times the number of positions that were never read, is
-what the rest contributes. Where they are few, the method that made the approximation is fitted again without a tenth of
-the entries, ten times, so that each entry is predicted once by a fit that did not have it. Where there are none, rows
-can be left out and predicted in the same way. Each is an average over a sample, and an interval for it means something
-only if a few numbers do not decide it. The errors on everything else that was read serve as reference. Where they or
-the sample itself have heavy tails, the interval is refused, with the reason.
+The error is known on the sampled rows and columns and at fitted entries. Elsewhere, held-out entries estimate it: their
+mean squared error, times the number of positions that were never read, is the contribution of the rest. If held-out
+entries are few, the method is fitted again without each fold of the entries (cross-fitting), so that a fit that did not
+have it predicts each entry once. If there are none, rows are left out and predicted in the same way. Each estimate is
+an average over a sample, and an interval for it means something only if a few numbers do not decide it. The errors on
+everything else that was read serve as reference. If they or the sample have a heavy tail, the interval is refused, with
+the reason.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from .trace import certify_by_trace
 
 __all__ = ["certify"]
 
-EXPECTED_MEETINGS = 5  # with a kind of error: the chance that there was none is then 1 in 150
+EXPECTED_MEETINGS = 5  # draws of a kind of error: the chance of none is then exp(-5), 1 in 150
 
 
 def certify(approximation: Factorization, observation: Observation, *, level: float = 0.95) -> Certificate:
@@ -45,7 +45,7 @@ def certify(approximation: Factorization, observation: Observation, *, level: fl
     Parameters
     ----------
     approximation : Factorization
-        It knows which entries its fit did not use, and the method that made it.
+        It keeps which entries its fit did not use, and the method that made it.
     observation : Observation
         What it was computed from; another one is refused.
     level : float, default 0.95
@@ -60,40 +60,40 @@ def certify(approximation: Factorization, observation: Observation, *, level: fl
     -----
     Entries come first: they must have been drawn uniformly, or with known ``probabilities``, and those that took part
     in choosing what was read (``Observation.evidence``) do not count. If fewer than 2,000 of them were held out, and
-    there are at most 20,000 in all, every one of them is held out once: the method of the approximation, its choices
-    kept (rank, model, refinement), is fitted ten times to nine tenths of them. Factors, cores and offsets are fitted
-    anew. This costs as much as one to ten fits. A refit has fewer entries, so it errs a little more: by a third of the
-    mean square by which refits and approximation differ, give or take as much.
-    Otherwise, for rows drawn uniformly, tenths of the rows are left out in the same way.
+    there are at most 20,000 in all, every one of them is held out once: the method of the approximation is fitted five
+    times, each time without a fifth of them (:func:`curplus.approximate` keeps such refits, so they cost nothing more).
+    A refit has fewer entries, so it errs a little more: by the mean square by which refits and approximation differ,
+    with a standard error of half of that. Otherwise, for rows drawn uniformly, tenths of the rows are left out in the
+    same way.
 
-    For a PSD matrix (``observation.symmetry``) whose diagonal is known, approximated from its columns, there is nothing
-    to estimate: the trace of the error is known, and it is at least every other norm. ``trace`` has it, ``interval``
+    For a PSD matrix (``observation.symmetry``) whose diagonal is known, approximated from its columns, nothing needs to
+    be estimated: the trace of the error is known, and it bounds every other norm. ``trace`` has it, ``interval``
     holds for certain, and ``error`` is its upper end.
 
-    Gaps count as positions that were not read: the error is known only where a value is, and a left-out row is judged
-    by what is known of it.
+    Gaps count as positions that were not read: the error is known only where a value is, and a left-out row counts
+    by its known values.
 
     The interval is one for the logarithm of the mean of the squares q, which suits skewed sums. Its width follows from
     the effective sample size :math:`s = (\sum q)^2 / \sum q^2`, with Student's t of s / 4 degrees of freedom. A few
-    hundred squares often miss the giant ones that decide the truth, so everything else that was read is used as well:
-    s is the least of the value above and of :math:`h \bar q^2 / \overline{w^2}`, with w the squared errors on the
-    sampled rows and on the sampled columns, unless they were chosen adaptively, and at entries that were fitted, unless
-    the fit has bent to them (for left-out rows: the sums over the sampled columns). It is what s would be if the h
-    squares were as unequal as those.
+    hundred squares often miss the largest ones, which decide the truth, so reference errors w are used as well: s is
+    the smaller of two estimates, the one above and :math:`h \bar q^2 / \overline{w^2}`, which assumes that the h
+    squares are as unequal as the reference errors. These are the squared errors on the sampled rows and columns, unless
+    they were chosen adaptively, and at the fitted entries, unless the fit overfits them (for left-out rows: the sums
+    over the sampled columns).
 
-    The interval is refused where s is below 100 (50 for rows), or where the largest 100 squares among all these that
-    exceed the upper twentieth of what was held or left out fall off too slowly: Hill's index is below 2.5, and the
-    exponent c of a tail :math:`\exp(-x^c)` with that index there, the *lightness*, is below 0.4 (0.45 where there is
-    nothing but the entries). It is 1 for squares of Gaussian errors and 0.5 for those of errors with exponential
-    tails. From 0.6 down to 0.4, a standard error taken off, the upper end of the interval is moved out, up to twice
-    its distance: what a sample misses makes its estimate too small. The standard error from rows is stretched by 1.15,
-    since they share their fits.
+    The interval is refused if s is below 100 (50 for rows), or if the tail is too heavy. The tail is the largest 100 of
+    all these squares that exceed the upper twentieth of what was held or left out. It is too heavy if Hill's index is
+    below 2.5 and the *lightness*, the exponent c of a tail :math:`\exp(-x^c)` with that index there, is below 0.4
+    (0.45 without reference errors). The lightness is 1 for squares of Gaussian errors and 0.5 for those of errors with
+    exponential tails. From 0.6 down to 0.4, less one standard error, the upper half of the interval is widened, up to
+    twice its length: missed large errors bias the estimate down. The standard error from rows is multiplied by 1.15,
+    since rows share their fits.
 
-    Entries drawn with probabilities that leave some positions no chance say nothing of these: their mean inverse
+    If the probabilities leave some positions no chance, the entries do not represent these: their mean inverse
     probability, relative to a uniform draw, is then below 1, and the interval is refused.
 
-    Errors that sit in so few places that nothing which was read shows them cannot be guarded against: to be seen in all
-    but one of 150 samples, they must be expected at five of the places that were read.
+    Large errors in very few places may be missed by every reading. To be drawn in all but one of 150 samples, they must
+    be so frequent that five readings are expected to hit them.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def _estimate(residual: Residual) -> Estimate:
 
 
 def _all_read(residual: Residual) -> Estimate:
-    """The error as it is, where nothing is left to estimate."""
+    """The exact error, if every position was read."""
     entries = residual.once(np.flatnonzero(residual.observation.outside))
     known = float(np.sum(residual.squares_at(entries)))
     return Estimate(ALL_READ, rest=0.0, effective_size=math.inf, spread=0.0, fitted=known, read=known)
@@ -182,7 +182,7 @@ def _check(approximation: Any, observation: Any, level: Any) -> None:
         raise InvalidArgumentError(
             f"certify was given a {type(approximation).__name__} and a {type(observation).__name__}. "
             "Give certify(approximation, observation): of a table with gaps, Observation.from_table(table) and what "
-            "approximate makes of it. CURImputer fills a table at once and judges its errors."
+            "approximate makes of it. CURImputer fills a table at once and estimates its errors."
         )
     check_real(observation.values, "certificates")
     if not isinstance(level, Real) or not 0 < float(level) < 1:

@@ -1,7 +1,7 @@
-"""Scores: errors at entries that were held out, relative to what is usual at their places, and how far they reach.
+"""Scores: errors at held-out entries, relative to the scale of errors at their places, and intervals from them.
 
-An entry that is predicted has a score of the same distribution as those that were held out, if both were drawn alike.
-So a quantile of the scores, times the scale at its place, bounds its error: conformal prediction.
+The score of a predicted entry has the same distribution as those of held-out entries, if both were drawn alike. So a
+quantile of the scores, times the scale at its place, bounds its error: conformal prediction.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["Scores", "fit_scores", "weighted_quantile"]
 
 
 class Scores(NamedTuple):
-    """Scores of entries that were held out, and the scale of errors everywhere."""
+    """Scores of held-out entries, and the scale of errors everywhere."""
 
     values: FloatArray  # (h,), magnitudes of errors relative to their scale
     weights: FloatArray  # (h,), for how many places each stands
@@ -26,7 +26,7 @@ class Scores(NamedTuple):
     unit: float  # of the scale
 
     def reach(self, i: IndexVector, j: IndexVector, level: float) -> tuple[FloatArray, str]:
-        """How far intervals reach at some places; NaN, and the reason, where the scores are too few."""
+        """How far intervals reach at some places; NaN, and the reason, if the scores are too few."""
         quantile = weighted_quantile(self.values, self.weights, level)
         if math.isinf(quantile):
             few = f"{len(self.values)} values were held out, too few for a level of {level:g}"
@@ -45,9 +45,9 @@ def fit_scores(
 
 
 def weighted_quantile(scores: FloatArray, weights: FloatArray, level: float) -> float:
-    """The least score that scores of the given weight do not exceed, one more of unknown size counted; maybe infinite.
+    """The weighted quantile of the scores and of one more that is infinite; it may be infinite itself.
 
-    The one more is the entry that is predicted; it weighs as much as the heaviest of the others, on the safe side.
+    The one more stands for the entry that is predicted; its weight is the largest of the others, to be safe.
     """
     order = np.argsort(scores)
     reached = np.cumsum(weights[order])

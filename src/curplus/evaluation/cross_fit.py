@@ -2,7 +2,7 @@ r"""Errors at entries that a prediction was not fitted to: every scattered entry
 
 The entries are divided into folds. Without each fold in turn, the method of the approximation is fitted again to
 everything else and predicts the fold. Given the rest, a fold is a sample of the positions that are not known, drawn
-with known chances, so its errors say what the prediction gets wrong there, however rows and columns were chosen.
+with known probabilities, so its errors estimate those of the prediction there, however rows and columns were chosen.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from ..factorization import Factorization
 from ..factorization.provenance import Refits
 from ..observation import Observation
 from ..observation.plan import SamplingDesign
-from .folds import dealt, made_again
+from .folds import FOLDS, dealt, made_again
 from .residual import Residual
 
 __all__ = [
     "CHANCES",
-    "FEWEST",
+    "FEWEST_HELD_OUT",
     "CrossFit",
     "check_arguments",
     "cross_fit",
@@ -40,8 +40,7 @@ __all__ = [
     "with_what_is_withheld",
 ]
 
-FOLDS = 5
-FEWEST = 30  # entries that are held out in all, below which nothing is said
+FEWEST_HELD_OUT = 30  # held-out entries in all; with fewer there is no estimate
 CHANCES = (
     "how the entries were chosen is not known, so they may not represent the rest (observe draws uniformly; if yours "
     "were drawn so, or values are missing at random, use observation.with_design(entries='uniform'))"
@@ -56,12 +55,12 @@ class CrossFit:
     fits: tuple[Factorization, ...]  # one for each fold
     fold: IndexVector  # (n_entries,), which fit did not have each record; -1 for those that all of them had
     counted: IndexVector  # (h,), the records that are evidence: held out once, outside the sampled rows and columns
-    steering: IndexVector  # (s,), records that helped to choose rows and columns, where they are held out too
-    reason: str = ""  # why there is no evidence; empty where there is
+    steering: IndexVector  # (s,), records that helped to choose rows and columns, if they are held out too
+    reason: str = ""  # why there is no evidence; empty if there is
 
     @cached_property
     def residuals(self) -> FloatArray:
-        """What the fits that did not have them get wrong at the counted records, shape (h,)."""
+        """Errors of the fits that did not have them, at the counted records, shape (h,)."""
         return self.residuals_at(self.counted)
 
     def residuals_at(self, records: IndexVector) -> FloatArray:
@@ -85,7 +84,7 @@ class CrossFit:
 
     @property
     def n_draws(self) -> float:
-        """Of how many independent draws, on sampled rows and columns or not, the counted ones are those outside."""
+        """Number of independent draws, those on sampled rows and columns included, that gave the counted records."""
         free = ~self.sample.steering
         return len(self.counted) * int(np.sum(free)) / max(int(np.sum(free & self.sample.outside)), 1)
 
@@ -102,7 +101,7 @@ def cross_fit(
 ) -> CrossFit:
     """The fits without each fold that an approximation keeps, or else its method, fitted again without each of them.
 
-    Entries that helped to choose rows and columns are told apart ``with_steering``, and are not counted even then. If
+    Entries that helped to choose rows and columns are listed apart ``with_steering``, and are never counted. If
     the method cannot be fitted again, the entries that the approximation itself did not use are the only fold.
     """
     sample = judged_part(observation)
@@ -113,8 +112,8 @@ def cross_fit(
         return _by_own_entries(approximation, observation, f"the approximation cannot be made again ({reason})")
     counted = _counted(sample, np.flatnonzero((refits.fold >= 0) & ~sample.steering))
     steering = (refits.fold >= 0) & sample.steering & ~sample.is_forbidden(sample.i, sample.j) & with_steering
-    if len(counted) < FEWEST:
-        few = f"only {len(counted)} entries can be held out, and it takes at least {FEWEST}"
+    if len(counted) < FEWEST_HELD_OUT:
+        few = f"only {len(counted)} entries can be held out, and at least {FEWEST_HELD_OUT} are needed"
         return _nothing(sample, with_what_is_withheld(few, sample))
     return CrossFit(sample, refits.fits, refits.fold, counted, _counted(sample, np.flatnonzero(steering)))
 
@@ -124,8 +123,8 @@ def refits_of(
 ) -> tuple[Refits | None, str]:
     """The fits without each fold that an approximation keeps, or its method made again; or why there are none.
 
-    Of very many entries those that are kept left out a part, which is enough for errors. Means need all entries, those
-    that helped to choose rows and columns among them.
+    The refits that an approximation of very many entries keeps left out only a part of them, which is enough for
+    errors. Means need all entries, also those that helped to choose rows and columns.
     """
     kept = approximation.provenance.refits
     if kept is not None and (not with_steering or np.all(kept.fold[sample.outside] >= 0)):
@@ -134,7 +133,7 @@ def refits_of(
     if method is None or method.sees_whole_matrix:
         return None, "how it was made is not known" if method is None else "it was made from the whole matrix"
     fold = _drawn_folds(sample, folds, with_steering and sample.probabilities is None)
-    if np.count_nonzero(fold >= 0) < FEWEST:
+    if np.count_nonzero(fold >= 0) < FEWEST_HELD_OUT:
         return _of_entries(sample, fold, ()), ""
     try:
         return _of_entries(sample, fold, tuple(made_again(method, sample, fold, folds))), ""
@@ -151,7 +150,7 @@ def _by_own_entries(approximation: Factorization, observation: Observation, why:
     """The entries that the approximation did not use, as the only fold."""
     held = Residual(approximation, observation).held_out()
     held = held[~observation.steering[held]]
-    if len(held) < FEWEST:
+    if len(held) < FEWEST_HELD_OUT:
         return _nothing(observation, f"{why}, and its fit left out only {len(held)} entries")
     fold = np.full(observation.n_entries, -1)
     fold[held] = 0
@@ -165,8 +164,8 @@ def _nothing(sample: Observation, reason: str) -> CrossFit:
 def _drawn_folds(sample: Observation, folds: int, with_steering: bool) -> IndexVector:
     """The fold of each record; -1 for those on sampled rows and columns, and those that helped to choose these.
 
-    Records of one position stay together where each position is drawn once. Independent draws may meet a position
-    again, and what is known of it from the other draws is then part of what is predicted.
+    Records of one position stay together if each position is drawn once. Independent draws may hit a position
+    again, and a prediction may then use what is known of it from the other draws.
     """
     place = sample.entries.flat_index if sample.probabilities is None else np.arange(sample.n_entries)
     free = sample.outside & (with_steering | ~sample.steering)
@@ -182,7 +181,7 @@ def _counted(sample: Observation, which: IndexVector) -> IndexVector:
 
 
 def judged_part(observation: Observation) -> Observation:
-    """What is judged: a table with gaps as entries; of sampled rows and columns, what is not forbidden."""
+    """The part that errors are measured on: a table with gaps as entries; rows and columns less forbidden cells."""
     o = table_as_entries(observation)
     if not o.forbidden.any:
         return o
@@ -211,7 +210,7 @@ def table_as_entries(observation: Observation) -> Observation:
         values=gather(o.rows, k, j),
         row_names=o.row_names,
         column_names=o.column_names,
-        design=SamplingDesign(*o.design),  # what is said of the gaps holds for the entries that they leave
+        design=SamplingDesign(*o.design),  # the design of the gaps is that of the entries that they leave
         gaps=True,
         noise=one_noise(o),
         forbidden=o.forbidden,

@@ -46,7 +46,7 @@ class Means(NamedTuple):
     """Estimated means with their errors, which are independent, or have parts in common."""
 
     mean: FloatArray  # (n,)
-    error: FloatArray  # (n,), standard errors; NaN where nothing is known
+    error: FloatArray  # (n,), standard errors; NaN if nothing is known
     freedom: FloatArray  # (n,), degrees of freedom of the errors
     shared: FloatArray | None = None  # (n, d): errors of rows a and b have the covariance shared[a] @ shared[b]
 

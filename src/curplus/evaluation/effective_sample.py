@@ -1,4 +1,4 @@
-"""When an average of squared errors can be given an interval: many share it, and the largest fall off fast."""
+"""When an average of squared errors can be given an interval: not if a few decide it, nor with a heavy tail."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from .._typing import FloatArray, Vector
 
 __all__ = ["MIN_EFFECTIVE_SIZE", "Squares", "Tail", "check_tails", "effective_sample_size", "tail_of"]
 
-MIN_EFFECTIVE_SIZE = {  # of an average that is given an interval
+# Of an average that is given an interval. This and the numbers below trade refusals for coverage; benchmarks/tails.py
+# and benchmarks/certificate.py measure both.
+MIN_EFFECTIVE_SIZE = {
     "held-out entries": 100,
     "cross-fitted entries": 100,
     "left-out rows": 50,
@@ -24,16 +26,16 @@ MIN_EFFECTIVE_SIZE = {  # of an average that is given an interval
 }
 MIN_TAIL_POWER = 2.5  # squares that fall off with this power have a variance, with room for chance
 MIN_LIGHTNESS = 0.4  # squares of errors with exponential tails have 0.5, and those of Student's t(4) about 0.4
-MIN_LIGHTNESS_ALONE = 0.45  # where there are no reference errors to show what a sample has missed
-LIGHT = 0.6  # from here on, chance misses too little to matter
-STRETCH = 1.0  # of the upper end at the least lightness: what is missed makes the estimate too small
+MIN_LIGHTNESS_ALONE = 0.45  # without reference errors, which would show what a sample has missed
+LIGHT_ENOUGH = 0.6  # from here on, samples miss too little to matter
+MAX_WIDENING = 1.0  # of the upper half of an interval, at the least lightness: missed large errors bias it down
 N_LARGEST = 100  # how many of the largest squares show how they fall off
 LEVELS = 64  # between which numbers are counted at once
 LARGEST_SQUARE = 1e100  # a squared error that is as bad as any larger one
 
 
 class Squares(NamedTuple):
-    """All that is asked of many squares: their number, the mean of their squares, and the largest of them."""
+    """Many squares in short: their number, the mean of their squares, and the largest of them."""
 
     number: int
     mean_square: float
@@ -41,7 +43,7 @@ class Squares(NamedTuple):
 
     @classmethod
     def of(cls, parts: Iterable[Vector]) -> Squares:
-        """Those of squares that come a part at a time; the blocks of a Dask array, of any shape, are parts too."""
+        """A summary of squares that come in parts; the blocks of a Dask array, of any shape, are parts too."""
         number, total, top = 0, 0.0, np.empty(0)
         for part in parts:
             if is_dask_array(part):
@@ -58,7 +60,7 @@ class Squares(NamedTuple):
 
     @classmethod
     def joined(cls, found: list[Squares]) -> Squares:
-        """Those of all parts together."""
+        """One summary of all parts."""
         number = sum(part.number for part in found)
         total = math.fsum(part.number * part.mean_square for part in found)
         top = np.sort(np.concatenate([np.empty(0), *(part.top for part in found)]))
@@ -79,55 +81,53 @@ class Tail(NamedTuple):
 
     power: float  # Hill's index
     lightness: float
-    number: float = math.inf  # of squares that show it
+    number: float = math.inf  # of squares that it is estimated from
 
     def is_heavy(self, least: float = MIN_LIGHTNESS) -> bool:
-        """Whether those not drawn may hold more than all that were."""
+        """Whether squares that were not drawn may add up to more than those that were."""
         return self.power < MIN_TAIL_POWER and self.lightness < least
 
     @property
     def stretch(self) -> float:
-        """By how much the upper end of an interval is moved further out: by the lightness, a standard error less."""
-        lack = (LIGHT - self.lightness * (1 - 1 / math.sqrt(self.number))) / (LIGHT - MIN_LIGHTNESS)
-        return 1 + STRETCH * min(max(lack, 0.0), 1.0)
+        """Factor for the upper half of an interval, by the lightness less one standard error."""
+        lack = (LIGHT_ENOUGH - self.lightness * (1 - 1 / math.sqrt(self.number))) / (LIGHT_ENOUGH - MIN_LIGHTNESS)
+        return 1 + MAX_WIDENING * min(max(lack, 0.0), 1.0)
 
 
 def check_tails(
     squares: FloatArray, reference_errors: Mapping[str, Vector | Squares], evidence: str, *, count: float, tail: Tail
 ) -> tuple[float, str]:
-    """The effective sample size of ``squares``, and why their average cannot be trusted; empty where it can.
+    """The effective sample size of ``squares``, and why their average cannot be trusted; empty if it can.
 
     ``reference_errors`` are squares of the same kind at other positions, ``count`` is the number of squares if all had
     the same chance, ``tail`` how the largest squared errors fall off.
     """
     mean = float(np.mean(squares))
     if mean == 0:
-        return 1.0, (
-            f"all errors of the {len(squares)} {evidence} are zero, which says nothing of those that were not drawn"
-        )
-    references = {where: _squares(others) for where, others in reference_errors.items()}
+        return 1.0, (f"all errors of the {len(squares)} {evidence} are zero, so they do not show how large others are")
+    references = {name: _squares(others) for name, others in reference_errors.items()}
     sizes = {"": effective_sample_size(squares)} | {
-        f"judged by the {where}, ": count / (others.mean_square / mean) * mean
-        for where, others in references.items()
+        f" (judged by the {name})": count / (others.mean_square / mean) * mean
+        for name, others in references.items()
         if others.mean_square > 0
     }
-    judge = min(sizes, key=lambda where: sizes[where])
+    judge = min(sizes, key=lambda name: sizes[name])
     size, least = sizes[judge], MIN_EFFECTIVE_SIZE[evidence]
     lightness = MIN_LIGHTNESS if len(sizes) > 1 else MIN_LIGHTNESS_ALONE
     reason = ""
     if size < least:
         shown = min(round(size), least - 1)
-        reason = f"the error rests on too few of the {evidence}: {judge}{shown} in effect, and it takes {least}"
+        reason = f"the effective sample size of the {evidence} is {shown}{judge}, and at least {least} is needed"
     elif tail.is_heavy(lightness):
         reason = (
-            f"the largest squared errors fall off so slowly (lightness {_rounded_down(tail.lightness)}, and it takes "
-            f"{lightness:g}) that those not drawn may hold more than all that were"
+            f"the squared errors have too heavy a tail (lightness {_rounded_down(tail.lightness)}, and at least "
+            f"{lightness:g} is needed): those not drawn may add up to more than those drawn"
         )
     return size, reason
 
 
 def _rounded_down(x: float) -> str:
-    """Two digits, so that a number below a bar reads so."""
+    """Two digits, rounded down: a number below a limit must not be printed as the limit."""
     return f"{math.floor(100 * x) / 100:.2f}"
 
 
@@ -136,13 +136,13 @@ def _squares(x: Vector | Squares) -> Squares:
 
 
 def _bounded(x: Vector) -> Vector:
-    """Numbers whose squares can be added up: those beyond are as bad as any."""
+    """Numbers capped so that their squares can be added up."""
     xp = array_namespace(x)
     return xp.where(x > LARGEST_SQUARE, xp.full_like(x, LARGEST_SQUARE), x)
 
 
 def effective_sample_size(squares: FloatArray) -> float:
-    r"""Kish's effective sample size :math:`(\sum q)^2 / \sum q^2`: their number if all are equal, 1 if one has all."""
+    r"""Kish's effective sample size :math:`(\sum q)^2 / \sum q^2`: from 1 to their number if all are equal."""
     shares = squares / max(float(np.sum(squares)), np.finfo(float).tiny)
     return 1 / max(float(np.sum(shares**2)), np.finfo(float).tiny)
 
@@ -150,8 +150,8 @@ def effective_sample_size(squares: FloatArray) -> float:
 def tail_of(squares: Vector, *reference_errors: Vector | Squares) -> Tail:
     """How the largest squares fall off, by Hill's estimate of the power.
 
-    They are the largest of those beyond the upper twentieth of ``squares``: smaller reference errors add nothing. Their
-    depth is the share of ``squares`` among which they are found.
+    These are the largest of those beyond the upper twentieth of ``squares``: smaller reference errors add nothing.
+    Their depth is the share of ``squares`` that is as large.
     """
     size = squares.shape[0]
     threshold = _order_statistic(squares, max(size - max(10, size // 20) - 1, 0))
@@ -178,7 +178,7 @@ def _order_statistic(x: Vector, place: int) -> float:
 
 
 def _order_statistic_by_counts(x: Vector, place: int) -> float:
-    """The same of squares, without sorting: the largest number that enough of them reach, found by counting."""
+    """The same for squares, without sorting: counts find the largest number that enough of them reach."""
     low, high = 0.0, math.nextafter(largest(x), math.inf)
     while len(levels := _between(low, high)):
         is_reached = np.sum(by_block(partial(_n_reaching, levels=levels), x), axis=0) >= x.shape[0] - place
@@ -187,7 +187,7 @@ def _order_statistic_by_counts(x: Vector, place: int) -> float:
 
 
 def _between(low: float, high: float) -> FloatArray:
-    """Numbers between two others, ascending; none where there is none."""
+    """Numbers between two others, ascending; empty if there is none."""
     levels = np.unique(np.linspace(low, high, LEVELS))
     return levels[(levels > low) & (levels < high)]
 

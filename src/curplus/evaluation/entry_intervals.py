@@ -1,9 +1,9 @@
-r"""Where a single value lies: intervals for entries that were not read, by conformal prediction.
+r"""Intervals for single entries that were not read, by conformal prediction.
 
 Every entry is held out once; its error, relative to the scale of errors in its row and column, is a score. Entries that
 were not read have scores of the same distribution as those that were, if these were drawn uniformly, and with weights
 of one over their chances otherwise. So the interval of an entry reaches as far as the quantile of the scores times the
-scale at its place. No model of the errors has to hold; a bad scale makes intervals wider than need be.
+scale at its place. This needs no model of the errors; a bad scale only makes intervals wider than necessary.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ..factorization import Factorization
 from ..observation import Observation
 from ..observation.fill import error_of, limited, within_bounds
 from .conformal import fit_scores
-from .cross_fit import FEWEST, CrossFit, check_arguments, cross_fit, one_noise
+from .cross_fit import FEWEST_HELD_OUT, CrossFit, check_arguments, cross_fit, one_noise
 from .row_sums import known_part
 
 __all__ = ["EntryIntervals", "predict_interval"]
@@ -35,12 +35,12 @@ __all__ = ["EntryIntervals", "predict_interval"]
 class EntryIntervals:
     """Predicted values at some places, and intervals for them.
 
-    Where no interval can be given, its ends are NaN and ``reason`` says why; values that were measured are exact.
+    If no interval can be given, its ends are NaN and ``reason`` is why; values that were measured are exact.
     """
 
     i: IndexVector  # (k,)
     j: IndexVector  # (k,)
-    value: FloatArray  # (k,), measured where it was, predicted elsewhere
+    value: FloatArray  # (k,), the measured value if there is one, else the prediction
     low: FloatArray  # (k,), at ``level``
     high: FloatArray  # (k,)
     is_measured: Any  # (k,)
@@ -85,7 +85,7 @@ def predict_interval(
     Parameters
     ----------
     approximation : Factorization
-        What predicts. Its method is fitted again five times, each time without a fifth of the entries: ask for all
+        The prediction. Its method is fitted again five times, each time without a fifth of the entries: give all
         places in one call.
     observation : Observation
         What it was computed from; another one is refused. Entries must have been drawn uniformly, or with known
@@ -100,21 +100,20 @@ def predict_interval(
     Returns
     -------
     EntryIntervals
-        ``value``, ``low``, ``high``, and ``reason`` where intervals are refused. Places that were forbidden have none.
+        ``value``, ``low``, ``high``, and ``reason`` if intervals are refused. Places that were forbidden have none.
         The value at a bounded place is the one expected beyond its bound, which is one end; the other is NaN.
-        Values that were measured are their
-        own interval; with noise, it is that of the value without noise.
+        Values that were measured are their own interval; with noise, it is that of the value without noise.
 
     Notes
     -----
-    The scale :math:`s_{ij}` is a factor of the row times one of the column, both estimated from errors of entries held
-    out and pulled towards those of rows and columns with as many known values. The promise is one on average over the
-    entries that were not read, not for each of them; with the scale it holds about as well in rows and columns of which
-    little is known. It needs no model of the errors.
+    The scale :math:`s_{ij}` is a factor of the row times one of the column, both estimated from errors of held-out
+    entries and shrunk towards those of rows and columns with as many known values. The coverage holds on average over
+    the entries that were not read, not for each of them; due to the scale, it is about as good in rows and columns with
+    few known values.
 
-    For ratings, or a table with gaps, the entries' chances are not known. If values are missing at random, say so when
-    the observation is made: ``design=SamplingDesign(entries="uniform")``. The intervals then hold for values that are
-    like those that are known.
+    For ratings, or a table with gaps, the sampling probabilities are not known. If values are missing at random, make
+    the observation with ``design=SamplingDesign(entries="uniform")``. The intervals then hold for values that are
+    like the known ones.
 
     References
     ----------
@@ -148,7 +147,7 @@ def predict_interval(
     out_of_reach = observation.is_forbidden(i, j)
     reach[out_of_reach] = np.nan
     if not reason and np.all(is_measured | out_of_reach) and np.any(~is_measured):
-        reason = "all of these places were forbidden, and nothing is said of such places"
+        reason = "all of these places were forbidden, and such places have no intervals"
     reach = np.where(is_measured, _reach_of_noise(observation, float(level)), reach)
     value, low, high = (
         np.where(is_measured, x, limited(x, min_value, max_value)) for x in (value, value - reach, value + reach)
@@ -179,22 +178,23 @@ def _kept_to_bounds(
 
 
 def _reach(found: CrossFit, i: IndexVector, j: IndexVector, level: float) -> tuple[FloatArray, str]:
-    """How far intervals reach at some places; NaN, and the reason, where nothing can be said."""
+    """How far intervals reach at some places; NaN, and the reason, if there is no evidence."""
     if found.reason:
         return np.full(len(i), np.nan), found.reason
     once = _drawn_once(found)
-    if len(once) < FEWEST:
-        return np.full(len(i), np.nan), f"only {len(once)} positions were drawn once, and it takes at least {FEWEST}"
+    if len(once) < FEWEST_HELD_OUT:
+        few = f"only {len(once)} positions were drawn once, and at least {FEWEST_HELD_OUT} are needed"
+        return np.full(len(i), np.nan), few
     row, column = (index[found.counted[once]] for index in (found.sample.i, found.sample.j))
     scores = fit_scores(found.residuals[once], row, column, found.chances[once], _n_known(found.sample))
     return scores.reach(i, j, level)
 
 
 def _drawn_once(found: CrossFit) -> IndexVector:
-    """Which counted records stand for positions that were not read: of independent draws, those of positions met once.
+    """Which counted records stand for positions that were not read: of independent draws, those of positions hit once.
 
-    A position is met once k p / (1 - p) times as often as it is not met, so such records, weighted by 1 / p, are a
-    sample of the positions that were not. The value at one that was met again is known to the fit that predicts it.
+    A position is hit once k p / (1 - p) times as often as it is not hit, so such records, weighted by 1 / p, are a
+    sample of the positions that were not. If a position was hit again, the fit that predicts it has its value.
     """
     if found.sample.probabilities is None:
         return np.arange(len(found.counted))
@@ -213,7 +213,7 @@ def _n_known(sample: Observation) -> tuple[FloatArray, FloatArray]:
 
 
 def measured_values(observation: Observation, i: IndexVector, j: IndexVector) -> FloatArray:
-    """What was measured at some places, NaN where nothing was."""
+    """Measured values at some places, NaN at others."""
     o, (n, m) = observation, observation.shape
     found = np.full(len(i), np.nan)
     column, row = index_table(o.column_index, m)[j], index_table(o.row_index, n)[i]
@@ -229,7 +229,7 @@ def measured_values(observation: Observation, i: IndexVector, j: IndexVector) ->
 
 
 def _reach_of_noise(observation: Observation, level: float) -> float:
-    """How far a value without noise may lie from its reading; 0 where readings are exact or nothing is known of it."""
+    """How far a value without noise may lie from its reading; 0 if readings are exact or the noise is not known."""
     noise = one_noise(observation)
     noise = observation.noise_estimate if isinstance(noise, str) else noise or 0.0
     return 0.0 if math.isnan(noise) else noise * float(scipy.special.ndtri((1 + level) / 2))

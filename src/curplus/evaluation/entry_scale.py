@@ -2,9 +2,9 @@ r"""How large errors are at each place: a scale for every row times one for ever
 
 .. math:: s_{ij} = g \, r_i \, c_j
 
-Rows of which few values are known are predicted worse, so rows are first grouped by their number of known values, and
-each group has a factor. A row with values of its own then has a factor around that of its group, pulled towards it by
-what few values tell; columns alike.
+Rows with few known values are predicted worse, so rows are first grouped by their number of known values, and each
+group has a factor. The factor of a row is then shrunk towards that of its group, more if the row has few errors;
+columns alike.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from .._typing import FloatArray, IndexVector
 
 __all__ = ["EntryScale", "fit_scale"]
 
-GROUPS = 10
-SWEEPS = 3  # rows and columns in turn
+ENTRY_GROUPS = 10  # of rows, or columns, by their number of known values
+SCALE_SWEEPS = 3  # rows and columns in turn
 LEAST_STRENGTH, MOST_STRENGTH = 2.0, 1e6  # records that a prior is worth
 
 
-class Factors(NamedTuple):
-    """Sums of relative errors over records, by row or by column, and what they are pulled towards."""
+class ScaleFactors(NamedTuple):
+    """Sums of relative errors over records, by row or by column, and the factors that they are shrunk towards."""
 
     prior: FloatArray  # (n,), factor of each row's group
     sums: FloatArray  # (n,), of errors relative to everything else
@@ -44,8 +44,8 @@ class EntryScale:
     """The scale of errors at every place."""
 
     size: float  # g, the mean magnitude
-    rows: Factors
-    columns: Factors
+    rows: ScaleFactors
+    columns: ScaleFactors
 
     def at(self, i: IndexVector, j: IndexVector) -> FloatArray:
         """The scale at some places."""
@@ -67,15 +67,15 @@ def fit_scale(
     """The scale of errors, from magnitudes at records, weights of mean one, and numbers of ``known`` values by side."""
     size = float(np.average(magnitudes, weights=weights)) or 1.0
     relative = magnitudes / size
-    rows = Factors(np.ones(len(known[0])), np.zeros(len(known[0])), np.zeros(len(known[0])), 1.0)
-    columns = Factors(np.ones(len(known[1])), np.zeros(len(known[1])), np.zeros(len(known[1])), 1.0)
-    for _ in range(SWEEPS):
+    rows = ScaleFactors(np.ones(len(known[0])), np.zeros(len(known[0])), np.zeros(len(known[0])), 1.0)
+    columns = ScaleFactors(np.ones(len(known[1])), np.zeros(len(known[1])), np.zeros(len(known[1])), 1.0)
+    for _ in range(SCALE_SWEEPS):
         rows = _factors(relative / columns.at(j), i, weights, known[0])
         columns = _factors(relative / rows.at(i), j, weights, known[1])
     return EntryScale(size, rows, columns)
 
 
-def _factors(relative: FloatArray, index: IndexVector, weights: FloatArray, known: FloatArray) -> Factors:
+def _factors(relative: FloatArray, index: IndexVector, weights: FloatArray, known: FloatArray) -> ScaleFactors:
     """The factors of rows, or of columns, from errors relative to those of the others."""
     group = _groups(known)
     common = _pulled(relative, group[index], weights, np.ones(int(np.max(group)) + 1))
@@ -84,12 +84,12 @@ def _factors(relative: FloatArray, index: IndexVector, weights: FloatArray, know
 
 def _groups(known: FloatArray) -> IndexVector:
     """Rows grouped by their number of known values, about as many rows in each group, shape (n,)."""
-    edges = np.unique(np.quantile(known, np.arange(1, GROUPS) / GROUPS))
+    edges = np.unique(np.quantile(known, np.arange(1, ENTRY_GROUPS) / ENTRY_GROUPS))
     group: IndexVector = np.searchsorted(edges, known, side="right")
     return group
 
 
-def _pulled(relative: FloatArray, label: IndexVector, weights: FloatArray, prior: FloatArray) -> Factors:
+def _pulled(relative: FloatArray, label: IndexVector, weights: FloatArray, prior: FloatArray) -> ScaleFactors:
     """Factors of labels, with the strength of the prior that their differences beyond chance imply."""
     n = len(prior)
     counts: FloatArray = np.bincount(label, weights, n).astype(np.float64)
@@ -98,4 +98,4 @@ def _pulled(relative: FloatArray, label: IndexVector, weights: FloatArray, prior
     within = float(np.sum(weights * (relative - means[label]) ** 2)) / max(float(np.sum(counts)) - n, 1.0)
     between = float(np.sum(counts * (means - prior) ** 2) - within * n) / max(float(np.sum(counts)), 1.0)
     strength = within / max(between, within / MOST_STRENGTH, np.finfo(float).tiny)
-    return Factors(prior, sums, counts, max(strength, LEAST_STRENGTH))
+    return ScaleFactors(prior, sums, counts, max(strength, LEAST_STRENGTH))

@@ -1,4 +1,4 @@
-"""What the positions that were not read contribute to the error, and how far to trust it."""
+"""Contribution of the positions that were not read to the error, and how far to trust it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .certificate import NO_EVIDENCE
 
 __all__ = ["Estimate", "no_evidence"]
 
-FARTHEST = 300.0  # of the logarithm of a sum of squares: beyond, an interval says nothing
+FARTHEST = 300.0  # of the logarithm of a sum of squares: beyond, an interval means nothing
 
 
 class Estimate(NamedTuple):
-    """What the positions that are not known contribute, and how far to trust it; squares are in units."""
+    """Contribution of the positions that are not known, and how far to trust it; squares are in units."""
 
     evidence: str
     rest: float = math.nan  # sum of squared errors there
@@ -25,21 +25,21 @@ class Estimate(NamedTuple):
     effective_size: float = math.nan  # of the average that it rests on
     spread: float = math.nan  # relative standard error
     stretch: float = 1.0  # of the upper end of an interval
-    reason: str = ""  # why there can be no interval; empty where there can
+    reason: str = ""  # why there is no interval; empty if there is one
     squares: FloatArray = np.empty(0)
     fitted: float = 0.0  # sum of squared errors at entries that count as known
-    read: float = 0.0  # and at all entries, as far as they are no part of the known rows and columns
+    read: float = 0.0  # and at all entries outside the sampled rows and columns
     spectral_estimate: float = math.nan
     entries_to_halve: int | None = None
     means: float = math.nan  # mean squared error of row and column means at positions that are not known
 
     def limits(self, level: float) -> tuple[float, float]:
-        """Between which numbers the rest lies, with that confidence: an interval for its logarithm."""
+        """The interval of the rest with that confidence: an interval for its logarithm."""
         freedom = max(self.effective_size / 4, 1.0)
         reach = self.spread * float(scipy.special.stdtrit(freedom, (1 + level) / 2))
         return self.rest * math.exp(-reach), self.rest * math.exp(min(reach * self.stretch, FARTHEST))
 
 
 def no_evidence(reason: str) -> Estimate:
-    """That nothing can be said, and why."""
+    """No estimate, and why."""
     return Estimate(NO_EVIDENCE, reason=reason)

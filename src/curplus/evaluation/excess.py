@@ -1,6 +1,6 @@
-r"""By how much the errors of refits are thought too large, since a refit has fewer values than the approximation.
+r"""Bias of the errors of refits, which have fewer values than the approximation and so err more.
 
-If a fit is the mean of what can be believed given its values, then fits to more and more values are a martingale:
+If a fit is the posterior mean given its values, then fits to more and more values are a martingale:
 :math:`E (f - p_k)^2 = E (f - p)^2 + E (p - p_k)^2` for the fit p to all values and the fit :math:`p_k` without a fold.
 The last term is known wherever neither fit had a value.
 """
@@ -18,13 +18,13 @@ from .residual import Residual
 
 __all__ = ["EXCESS_ERROR", "excess_of"]
 
-PLACES = 5000  # at which refits are compared with the approximation
-MOST_EXCESS = 1 / 2
+PLACES_COMPARED = 5000  # at which refits are compared with the approximation
+MOST_EXCESS = 1 / 2  # of the mean squared error: no more is subtracted
 EXCESS_ERROR = 1 / 2  # relative standard error of the excess, which was off by 10 to 40 % (tests/test_certificate.py)
 
 
 def excess_of(residual: Residual, refits: Refits, mean_square: float) -> float:
-    """The share by which the mean squared error of refits, in units, is thought too large."""
+    """The share by which the mean squared error of refits, in units, is too large."""
     i, j = _unread_places(residual.observation)
     if not len(i):
         return 0.0
@@ -39,13 +39,13 @@ def excess_of(residual: Residual, refits: Refits, mean_square: float) -> float:
 
 
 def _unread_places(observation: Observation) -> tuple[IndexVector, IndexVector]:
-    """Places outside the sampled rows and columns, and nearly all of them without an entry; none if all were read."""
+    """Places outside the sampled rows and columns, if possible without an entry; empty if all were read."""
     o, rng = observation, np.random.default_rng(0)
     rows, columns = (
         np.setdiff1d(np.arange(size), index) for size, index in zip(o.shape, (o.row_index, o.column_index), strict=True)
     )
     if not (len(rows) and len(columns)):
         return rows[:0], columns[:0]
-    i, j = rng.choice(rows, PLACES), rng.choice(columns, PLACES)
+    i, j = rng.choice(rows, PLACES_COMPARED), rng.choice(columns, PLACES_COMPARED)
     free = ~(is_in(i * o.shape[1] + j, np.sort(o.entries.flat_index)) | o.is_forbidden(i, j))
     return (i[free], j[free]) if free.any() else (i, j)

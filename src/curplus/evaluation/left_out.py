@@ -1,9 +1,9 @@
 """Which values are left out, so that models can be compared on values that they were not fitted to.
 
-Scattered entries are like the cells that were not read, so they are left out, each in one of a few folds. If they are
-few, whole rows and columns are left out with them, in turn: what they hold outside the others is like the cells that
-were not read too. A table with gaps has nothing but cells of its rows. If there are very many values, one fold of some
-of them says enough.
+Scattered entries represent the cells that were not read, so they are left out, each in one of a few folds. If they are
+few, whole rows and columns are left out in turn as well: their cells outside the other rows and columns represent
+unread cells too. A table with gaps has nothing but cells of its rows. If there are very many values, one fold of some
+of them is enough.
 """
 
 from __future__ import annotations
@@ -16,15 +16,14 @@ from numpy.typing import NDArray
 from .._arrays import gather, index_table, to_numpy
 from .._typing import FloatArray, IndexVector
 from ..observation import Cells, Observation
-from .folds import dealt
+from .folds import FOLDS, dealt
 
 __all__ = ["LeftOut", "left_out"]
 
-FOLDS = 5
-MANY = 20_000  # cells, from which on a fit is too dear to be made again so often
-ENOUGH = 100  # entries, with which rows and columns are not left out
-MOST = 5000  # values that are left out of many
-MOST_OF_A_ROW = 200  # cells of a row that is left out; the others tell the same
+MANY_CELLS = 20_000  # cells; with more, the fit is repeated once and not five times
+ENOUGH_ENTRIES = 100  # entries; with fewer, rows and columns are left out too
+MOST_OF_MANY_CELLS = 5000  # values that are left out if there are many
+MOST_OF_A_ROW = 200  # cells of a row that is left out; more of one row add little
 
 
 class Fold(NamedTuple):
@@ -35,8 +34,8 @@ class Fold(NamedTuple):
     j: IndexVector  # (h,)
     values: FloatArray  # (h,)
     weights: FloatArray  # (h,)
-    group: IndexVector  # (h,), values of one row or column that is left out err together
-    hides_lines: bool  # whether rows or columns are left out
+    group: IndexVector  # (h,), the errors of one left-out row or column are correlated
+    hides_sampled: bool  # whether rows or columns are left out
 
 
 class LeftOut(NamedTuple):
@@ -52,23 +51,23 @@ def left_out(cells: Cells, sample: Observation, rng: np.random.Generator, *, use
     """Values left out in turn; all entries at once for models that do not use them."""
     is_evidence = sample.outside & ~sample.steering
     n_evidence, n_cells = int(np.count_nonzero(is_evidence)), cells.n_values
-    with_lines = n_evidence < ENOUGH and not cells.is_table
-    if not uses_entries and not with_lines:
+    with_sampled = n_evidence < ENOUGH_ENTRIES and not cells.is_table
+    if not uses_entries and not with_sampled:
         records = np.where(sample.outside, 0, -1)
         return LeftOut((_fold(cells, sample, is_evidence),), records, *_never(cells))
     place = _place(sample)
-    if n_cells > MANY:
-        share = max(MOST / max(n_evidence, 1), 1 / FOLDS if n_evidence < MOST else 0.0)
+    if n_cells > MANY_CELLS:
+        share = max(MOST_OF_MANY_CELLS / max(n_evidence, 1), 1 / FOLDS if n_evidence < MOST_OF_MANY_CELLS else 0.0)
         records = np.where(is_evidence & (dealt(place, max(round(1 / share), 2), rng) == 0), 0, -1)
         n_folds = 1
     else:
         records, n_folds = np.where(sample.outside, dealt(place, FOLDS, rng), -1), FOLDS
-    rows, columns = _dealt_lines(cells, sample, n_folds, rng) if with_lines else _never(cells)
+    rows, columns = _dealt_sampled(cells, sample, n_folds, rng) if with_sampled else _never(cells)
     folds = []
     for k in range(n_folds):
         part = _without(cells, sample, records == k, rows == k, columns == k)
         fold = _fold(part, sample, (records == k) & is_evidence)
-        folds.append(_with_lines(fold, cells, rows == k, columns == k, rng))
+        folds.append(_with_sampled(fold, cells, rows == k, columns == k, rng))
     kept = [k for k, fold in enumerate(folds) if len(fold.i) and fold.cells.n_values]
     place = np.full(n_folds + 1, -1)  # of each fold among those that are kept; the last one is for -1
     place[kept] = np.arange(len(kept))
@@ -80,10 +79,10 @@ def _never(cells: Cells) -> tuple[IndexVector, IndexVector]:
     return np.full(cells.n_rows, -1), np.full(cells.n_columns, -1)
 
 
-def _dealt_lines(
+def _dealt_sampled(
     cells: Cells, sample: Observation, n_folds: int, rng: np.random.Generator
 ) -> tuple[IndexVector, IndexVector]:
-    """The fold of each sampled row and column; of a symmetric matrix, a row is left out with the column that it is."""
+    """The fold of each sampled row and column; of a symmetric matrix, a row is left out with its mirrored column."""
     rows = rng.permutation(cells.n_rows) % FOLDS
     columns = (rng.permutation(cells.n_columns) + n_folds - 1) % FOLDS  # of one row and one column, one is kept
     if sample.symmetry is not None:
@@ -94,7 +93,7 @@ def _dealt_lines(
 def _place(sample: Observation) -> IndexVector:
     """What is left out together: records of one position, or of the two that have one value by symmetry.
 
-    Independent draws may meet a position again, and what is known of it from others is then part of the prediction.
+    Independent draws may hit a position again, and a prediction may then use what is known of it from the other draws.
     """
     if sample.probabilities is not None:
         return np.arange(sample.n_entries)
@@ -127,7 +126,7 @@ def _fold(part: Cells, sample: Observation, which: NDArray[np.bool_]) -> Fold:
     return Fold(part, some.i, some.j, values, np.asarray(some.fit_weights), np.arange(len(records)), False)
 
 
-def _with_lines(
+def _with_sampled(
     fold: Fold, cells: Cells, rows: NDArray[np.bool_], columns: NDArray[np.bool_], rng: np.random.Generator
 ) -> Fold:
     """With some cells of the rows and columns that are left out, of those that are not known otherwise."""
@@ -135,16 +134,16 @@ def _with_lines(
         return fold
     part, group = fold.cells, len(fold.i)
     parts = [fold[1:6]]
-    for lines, index, out, known, turn in (
+    for sampled, index, out, known, turn in (
         (cells.rows, cells.row_index, rows, part.column_index, False),
         (cells.columns.T, cells.column_index, columns, part.row_index, True),
     ):
-        free = np.setdiff1d(np.arange(lines.shape[1]), known)
-        for line in np.flatnonzero(out):
+        free = np.setdiff1d(np.arange(sampled.shape[1]), known)
+        for k in np.flatnonzero(out):
             places = rng.permutation(free)[:MOST_OF_A_ROW]
-            values = to_numpy(gather(lines, np.full(len(places), line), places)).astype(np.float64)
+            values = to_numpy(gather(sampled, np.full(len(places), k), places)).astype(np.float64)
             places, values = places[~np.isnan(values)], values[~np.isnan(values)]
-            same = np.full(len(places), index[line])
+            same = np.full(len(places), index[k])
             i, j = (places, same) if turn else (same, places)
             parts.append((i, j, values, np.ones(len(places)), np.full(len(places), group)))
             group += 1

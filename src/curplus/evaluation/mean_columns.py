@@ -1,4 +1,4 @@
-r"""Columns that show the mean of a row best, chosen one by one, and what that is worth for rows that come later.
+r"""Columns from which the mean of a row is predicted best, chosen one by one, and how well they do for later rows.
 
 In a factor model, with the covariance :math:`L L^\top + D`, the mean of a row has the variance
 :math:`\bar\ell^\top P \bar\ell`, where :math:`P` is the covariance of its scores given the columns that are known.
@@ -6,9 +6,9 @@ Each time the column is taken that reduces it most,
 
 .. math:: \frac{(\ell_j^\top P \bar\ell)^2}{\ell_j^\top P \ell_j + d_j}.
 
-Columns chosen so are fitted to the rows at hand. Of few rows they tell new rows less than random columns would, and
-errors at these very rows, also if each is left out of the regression, are too small. So the choice is repeated without
-each fold of the rows, and judged there.
+Columns chosen so are fitted to the rows at hand. If these are few, random columns predict new rows better, and errors
+at these very rows are too small, even if each is left out of the regression. So the choice is repeated without each
+fold of the rows, and its errors are measured there.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from .._typing import FloatArray, IndexVector
-from .history import FactorModel, History
+from .folds import FOLDS
+from .history import History, HistoryModel
 
 __all__ = ["choice_errors", "columns_for_mean", "explaining_mean"]
 
-SHARES = (0.0, 0.5, 1.0)  # of random columns
-FOLDS = 5
-DRAWS = 3  # for each fold, if all columns are random
+SHARES = (0.0, 0.5, 1.0)  # of random columns, from which left-out rows choose
+RANDOM_DRAWS = 3  # for each fold, if all columns are random
 
 
 def explaining_mean(
-    model: FactorModel, k: int, *, start: IndexVector | Sequence[int] = (), cost: FloatArray | None = None
+    model: HistoryModel, k: int, *, start: IndexVector | Sequence[int] = (), cost: FloatArray | None = None
 ) -> IndexVector:
     """The next ``k`` columns that reduce the variance of the mean of a row most, after those that are known.
 
@@ -75,7 +75,7 @@ def choice_errors(history: History, k: int, rng: np.random.Generator) -> dict[fl
     for f in range(min(FOLDS, n) if n > 1 else 0):
         others, left_out = history.rows(np.flatnonzero(fold != f)), history.rows(np.flatnonzero(fold == f))
         for share, found in squares.items():
-            for _ in range(DRAWS if share == 1 else 1):
+            for _ in range(RANDOM_DRAWS if share == 1 else 1):
                 columns = columns_of(others, k, share, rng)
                 fit = others.regression(columns)
                 errors = left_out.other_means(columns) - fit.predict(left_out.known(columns))

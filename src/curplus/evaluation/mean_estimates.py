@@ -1,4 +1,4 @@
-"""What is known of the means of rows or columns: a value, and its words."""
+"""What is known of the means of rows or columns: a value, and its report."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from .differences import Difference, Means, largest_possible, rank_limits
 
 __all__ = ["MeanEstimates"]
 
-LINES = ("columns", "rows")
+AVERAGED = ("columns", "rows")
 
 
 @dataclass(frozen=True, eq=False)
 class MeanEstimates:
     """Means of all rows (``axis`` 1) or columns (``axis`` 0) of a matrix of which a part was read.
 
-    Where no interval can be given, its ends are NaN and ``reason`` says why; rows that were read whole are exact.
+    If no interval can be given, its ends are NaN and ``reason`` is why; rows that were read whole are exact.
     """
 
     estimate: FloatArray  # (n,)
@@ -34,15 +34,15 @@ class MeanEstimates:
     joint_low: FloatArray  # (n,), intervals that hold all at once, at ``level``
     joint_high: FloatArray  # (n,)
     total: float  # estimated sum of the whole matrix
-    total_interval: tuple[float, float] | None  # at ``level``; None where it is refused
+    total_interval: tuple[float, float] | None  # at ``level``; None if it is refused
     n_entries: IndexVector  # (n,), entries of each row that are evidence; in rows that were read whole, 0
     is_exact: Any  # (n,), which rows were read whole
-    compared: tuple[Means, ...]  # by which rows are compared; of several, by all
+    compared: tuple[Means, ...]  # means by which rows are compared; if several, by all of them
     axis: int
     level: float
-    reason: str = ""  # why there are no intervals; empty where there are
+    reason: str = ""  # why there are no intervals; empty if there are
     names: Names | None = None  # (n,), of the rows or columns
-    noise: float = 0.0  # standard deviation of a reading; nan where it is not known
+    noise: float = 0.0  # standard deviation of a reading; nan if it is not known
 
     def __len__(self) -> int:
         return len(self.estimate)
@@ -50,7 +50,7 @@ class MeanEstimates:
     @property
     def what(self) -> str:
         """Whose means they are: "rows" or "columns"."""
-        return LINES[self.axis]
+        return AVERAGED[self.axis]
 
     def within(self, min_value: float | None, max_value: float | None, shape: Shape) -> MeanEstimates:
         """The same of values that are known to have these limits, in a matrix of this shape."""
@@ -119,7 +119,7 @@ class MeanEstimates:
         return rank_limits([means.times(1 if largest else -1) for means in self.compared], self.level)
 
     def to_frame(self) -> Any:
-        """A table (pandas) with one line for each row or column: estimate, intervals, entries."""
+        """A table (pandas) with one row for each row or column: estimate, intervals, entries."""
         pandas = import_extra("pandas", extra="pandas", purpose="tables with names need pandas")
         columns = ("estimate", "low", "high", "joint_low", "joint_high", "n_entries", "is_exact")
         index = None if self.names is None else pandas.Index(self.names, name=self.what[:-1])
@@ -135,7 +135,7 @@ class MeanEstimates:
 
     @property
     def facts(self) -> tuple[Fact, ...]:
-        """What there is to say, ready to be shown."""
+        """The estimates as facts, ready to be shown."""
         first = int(np.argmax(self.estimate))
         name = first if self.names is None else self.names[first]
         interval = "" if self.total_interval is None else "between {:.4g} and {:.4g}".format(*self.total_interval)
@@ -148,7 +148,7 @@ class MeanEstimates:
             Fact("may_be_largest", None if self.reason else len(self.best(1)), "may be the largest", self.what),
             Fact("total", self.total, reason=interval),
             Fact("exact", exact or None, "read whole", self.what),
-            Fact("without_entries", few or None, "without entries", f"{self.what}, judged by the others"),
+            Fact("without_entries", few or None, "without entries", f"{self.what}, estimated from the others"),
             Fact("noise", None if not self.noise else self.noise, reason=noisy),
         )
 

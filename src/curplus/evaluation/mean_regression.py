@@ -5,8 +5,8 @@ With the known columns :math:`X` of n rows and the means :math:`t` of their othe
 .. math:: \hat t(x) = \bar t + (x - \bar x)^\top b, \qquad b = w \, (X^\top X + \lambda I)^{-1} X^\top t
           + (1 - w) \, \tfrac1k \mathbf 1,
 
-a blend of ridge regression and of the sample mean, corrected by how much easier the known columns are. Both
-:math:`\lambda` and w are those with which each row is predicted best from the others; leaving a row out divides its
+a blend of ridge regression and of the sample mean, corrected for the different means of the columns. Both
+:math:`\lambda` and w are chosen by left-out rows, each predicted from the others; leaving a row out divides its
 residual by one minus its leverage, so that nothing is fitted again.
 
 Rows that are approximations have the values of X with a noise of :math:`\sigma` each, which new rows have too. It adds
@@ -24,13 +24,12 @@ from .._typing import FloatArray
 
 __all__ = ["MeanRegression"]
 
-RIDGES = np.logspace(-12, 3, 46)  # in terms of the mean sum of squares of a column
-LEAST_LEFT = 1e-6  # of the leverage of a row: with less, its residual does not show how it would be predicted
-TINY = np.finfo(float).tiny
+MEAN_RIDGES = np.logspace(-12, 3, 46)  # in terms of the mean sum of squares of a column
+LEAST_LEFT = 1e-6  # of the leverage of a row: with less, its left-out residual is rounding
 
 
 class MeanRegression(NamedTuple):
-    """How the mean of the other columns follows from the known ones, and the errors at left-out rows."""
+    """The mean of the other columns as a function of the known ones, and the errors at left-out rows."""
 
     centre: FloatArray  # (k,), means of the known columns
     target: float  # mean of the means
@@ -52,7 +51,7 @@ class MeanRegression(NamedTuple):
         return cls(centre, target, slope, left_out, noise * float(np.linalg.norm(slope)))
 
     def predict(self, known: FloatArray) -> FloatArray:
-        """The means of other columns, for rows of which these are known, shape (p, k)."""
+        """The means of other columns, from these known columns (p, k) of rows."""
         return np.asarray(self.target + (known - self.centre) @ self.slope)
 
     @property
@@ -66,14 +65,14 @@ def _ridge(X: FloatArray, t: FloatArray, noise: float) -> tuple[FloatArray, Floa
     n = len(X)
     U, s, Vt = np.linalg.svd(X, full_matrices=False)
     projected, squares = U.T @ t, s**2
-    ridges = np.maximum(RIDGES * float(np.mean(np.sum(X**2, axis=0)) if X.size else 0.0), TINY)
+    ridges = np.maximum(MEAN_RIDGES * float(np.mean(np.sum(X**2, axis=0)) if X.size else 0.0), np.finfo(float).tiny)
     shares = squares / (squares + ridges[:, None])  # (ridges, r)
     left = 1 - 1 / n - shares @ (U**2).T
     left_out = np.full(left.shape, math.inf)
     np.divide(t - (shares * projected) @ U.T, left, out=left_out, where=left > LEAST_LEFT)
     slopes = (shares / np.where(s > 0, s, 1.0) * projected) @ Vt
     totals = np.mean(left_out**2, axis=1) + noise**2 * np.sum(slopes**2, axis=1)
-    best = len(totals) - 1 - int(np.argmin(totals[::-1]))  # of equally good ones the largest
+    best = len(totals) - 1 - int(np.argmin(totals[::-1]))  # if several are equally good, the largest
     return slopes[best], left_out[best]
 
 
@@ -83,7 +82,7 @@ def _all_errors(left_out: FloatArray, slope: FloatArray, noise: float) -> FloatA
 
 
 def _weight(one: FloatArray, other: FloatArray) -> float:
-    """The weight of the first of two predictions with which the squared errors of their mean are least."""
+    """The weight of the first of two predictions that makes the squared errors of their blend least."""
     if not np.isfinite(one).all():
         return 0.0
     gap = other - one

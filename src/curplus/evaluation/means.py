@@ -1,7 +1,8 @@
 r"""Which rows are best: the mean of every row or column, with intervals, from a part of the matrix.
 
-What was read whole is known. Elsewhere an approximation predicts, and entries that it was not fitted to correct it, so
-that a bad prediction makes an interval wide and not wrong. Rows with few entries borrow from the others.
+Rows that were read whole have known means. Elsewhere an approximation predicts, and held-out entries correct it, so
+that a bad prediction makes an interval wide and not wrong. The means of rows with few entries are shrunk towards the
+others.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from .._typing import FloatArray
 from ..exceptions import InvalidArgumentError
 from ..factorization import Factorization
 from ..observation import Observation
-from .cross_fit import FEWEST, CrossFit, check_arguments, cross_fit, one_noise
+from .cross_fit import FEWEST_HELD_OUT, CrossFit, check_arguments, cross_fit, one_noise
 from .effective_sample import effective_sample_size, tail_of
 from .mean_estimates import MeanEstimates
 from .row_means import RowMeans, uniform_columns, with_entries, without_entries
@@ -26,8 +27,8 @@ from .row_sums import deviations, known_part
 
 __all__ = ["estimate_means"]
 
-MIN_EFFECTIVE_SIZE = 30  # of the squared errors, below which a few of them decide a mean
-MIN_TAIL_INDEX = 1.25  # least power with which the largest squared errors fall off: 1 makes a variance
+MIN_SIZE_OF_MEANS = 30  # effective, of squared errors: below, a few of them decide a mean
+MIN_TAIL_INDEX = 1.25  # least Hill index of squared errors: they have a mean above 1
 
 
 def estimate_means(
@@ -48,7 +49,7 @@ def estimate_means(
     Parameters
     ----------
     approximation : Factorization
-        What predicts. Its method is fitted again five times, each time without a fifth of the entries.
+        The prediction. Its method is fitted again five times, each time without a fifth of the entries.
     observation : Observation
         What it was computed from; another one is refused. Entries must have been drawn uniformly, or with known
         ``probabilities``; rows and columns may have been chosen in any way.
@@ -64,7 +65,7 @@ def estimate_means(
     MeanEstimates
         ``estimate``, ``low`` and ``high``; ``joint_low`` and ``joint_high``, which hold for all rows at once; ``total``
         and ``total_interval``; ``best(k)``, which rows may be among the k best; ``difference(a, b)``, with an interval.
-        ``reason`` says why intervals are refused, if they are.
+        ``reason`` is why intervals are refused, if they are.
 
     Notes
     -----
@@ -74,24 +75,24 @@ def estimate_means(
     the prediction and however rows and columns were chosen. Its variance is that of the errors of the row, pulled
     towards that of all rows, with Student's t.
 
-    Entries that helped to choose rows and columns are no such sample. They count as far as the others show, in all rows
-    together, that they are alike, and not at all for the total.
+    Entries that helped to choose rows and columns are no such sample. They get the weight that their measured bias
+    against the other entries allows, over all rows together, and no weight in the total.
 
-    Rows with few entries, and rows with none, borrow from the others: their means are taken for draws from one
-    distribution around a common mean, or a line in the mean of the sampled columns (Fay and Herriot 1979). Intervals
-    then hold on average over rows, not for each row of an unusual kind. The joint intervals do not rest on that alone:
-    they contain the interval without borrowing as well, where a row has entries.
+    Rows with few entries, or none, are shrunk: their means are taken for draws from one distribution around a common
+    mean, or around a regression on the mean of the sampled columns (Fay and Herriot 1979). Intervals then hold on
+    average over rows, not for each unusual row. The joint intervals do not rest on that alone: if a row has entries,
+    they contain its interval without shrinkage as well.
 
-    Of places that are forbidden (``Observation.forbidden``) nothing is said: means and the total are those of the other
-    places, and a row that is forbidden as a whole has its predicted mean, without an interval.
+    Forbidden places (``Observation.forbidden``) are left out: means and the total are those of the other places, and a
+    row that is forbidden as a whole has its predicted mean, without an interval.
 
-    Rows that were read whole are exact. Gaps count as places that were not read: that they are like the other places of
-    their row is assumed. If entries are no evidence but columns were drawn uniformly, the values of a row there are a
-    uniform sample of it, and its mean is estimated by theirs alone; differences of rows are paired. With ``noise``
+    Rows that were read whole are exact. Gaps count as places that were not read, and are assumed to be like the other
+    places of their row. If entries are no evidence but columns were drawn uniformly, the values of a row there are a
+    uniform sample of it, and its mean is estimated from them alone; differences of rows are paired. With ``noise``
     means are those without noise; if its size is not known, those of the values as they were measured.
 
-    Intervals are refused where the entries' chances are not known, where there are too few entries, and where a few
-    large errors decide: rows whose own large values were not met would look better known than they are.
+    Intervals are refused if the sampling probabilities of the entries are not known, if there are too few entries, or
+    if a few large errors decide: rows whose own large errors were not drawn would get intervals that are too narrow.
 
     References
     ----------
@@ -175,28 +176,31 @@ def _means_of_rows(approximation: Factorization, observation: Observation, level
 def _squares(found: CrossFit) -> FloatArray:
     """Squared errors, less the means of their rows."""
     squares: FloatArray = deviations(found) ** 2 / found.chances
-    if np.count_nonzero(squares) < FEWEST:  # rows have hardly more than one entry each
+    if np.count_nonzero(squares) < FEWEST_HELD_OUT:  # most rows have one entry, which has no deviation
         squares = found.chances * found.residuals**2
     return squares
 
 
 def _why_not(squares: FloatArray) -> str:
-    """Why squared deviations do not tell how far means can be off; empty where they do."""
+    """Why squared deviations do not bound the errors of means; empty if they do."""
     if not np.any(squares):
         return ""
     size, index = effective_sample_size(squares), tail_of(squares).power
-    if size < MIN_EFFECTIVE_SIZE:
-        return f"a few of the errors decide: {size:.0f} of {len(squares)} in effect, and it takes {MIN_EFFECTIVE_SIZE}"
+    if size < MIN_SIZE_OF_MEANS:
+        return (
+            f"the effective sample size of the {len(squares)} squared errors is {size:.0f}, and at least "
+            f"{MIN_SIZE_OF_MEANS} is needed"
+        )
     if index < MIN_TAIL_INDEX:
         return (
-            f"the largest squared errors fall off so slowly (index {index:.2f}, and it takes {MIN_TAIL_INDEX:g}) that "
-            "rows in which none of them was met would look better known than they are"
+            f"the squared errors have too heavy a tail (Hill index {index:.2f}, and at least {MIN_TAIL_INDEX:g} is "
+            "needed): rows in which no large error was drawn would get intervals that are too narrow"
         )
     return ""
 
 
 def _noise(observation: Observation) -> float:
-    """Standard deviation of a reading; 0 where readings are exact, nan where it is not known."""
+    """Standard deviation of a reading; 0 if readings are exact, nan if it is not known."""
     noise = one_noise(observation)
     return 0.0 if noise is None else observation.noise_estimate if isinstance(noise, str) else noise
 

@@ -34,7 +34,7 @@ __all__ = [
     "spectral_error",
 ]
 
-SMALL = 4_000_000  # a dense matrix of up to this many entries has all its singular values computed
+MOST_DENSE = 4_000_000  # entries of a dense matrix of which all singular values are computed: seconds
 
 
 class ReferenceMatrix:
@@ -100,7 +100,7 @@ class ReferenceMatrix:
         return Spectrum(self.singular_values(rank + 1)).best_spectral_error(rank)
 
     def best_frobenius_error(self, rank: int) -> float:
-        r""":math:`\|M - M_r\|_F`; where only leading singular values are known, to about 1e-8 of the norm."""
+        r""":math:`\|M - M_r\|_F`; if only leading singular values are known, to about 1e-8 of the norm."""
         values = self.singular_values(rank + 1) / self._unit
         if len(self._spectrum) == min(self.shape):
             return Spectrum(self._spectrum).best_frobenius_error(rank)
@@ -109,14 +109,14 @@ class ReferenceMatrix:
 
     @property
     def rounding(self) -> float:
-        """What rounding leaves of a zero: ``max(n, m) * eps * norm``."""
+        """The size of a zero after rounding: ``max(n, m) * eps * norm``."""
         return max(self.shape) * float(np.finfo(self.matrix.dtype).eps) * float(self.singular_values(1)[0])
 
     def _is_small(self, count: int) -> bool:
-        return math.prod(self.shape) <= SMALL or count > min(self.shape) // 3
+        return math.prod(self.shape) <= MOST_DENSE or count > min(self.shape) // 3
 
     def _all_singular_values(self) -> FloatArray:
-        if self.is_sparse and math.prod(self.shape) > SMALL:
+        if self.is_sparse and math.prod(self.shape) > MOST_DENSE:
             return gram_singular_values(self.matrix.astype(np.float64) / self._unit) * self._unit
         dense = self.matrix.toarray() if self.is_sparse else self.matrix
         return np.asarray(scipy.linalg.svdvals(dense / self._unit)) * self._unit
@@ -204,7 +204,7 @@ def frobenius_error(matrix: Any, approximation: Factorization) -> float:
 def relative_spectral_error(matrix: Any, approximation: Factorization, rank: int, *, tol: float = 1e-8) -> float:
     r""":math:`\ell_s = \|M - \hat M\|_2 / \|M - M_r\|_2`, the paper's measure.
 
-    Where M has rank at most r the denominator is taken as rounding, ``max(n, m) * eps * norm``: an approximation that
+    If M has rank at most r, the denominator is taken as rounding, ``max(n, m) * eps * norm``: an approximation that
     is exact to rounding has a value of about 1 or less, and any other a large but finite one.
 
     Parameters

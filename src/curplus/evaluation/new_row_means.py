@@ -24,10 +24,10 @@ from .mean_estimates import MeanEstimates
 
 __all__ = ["new_row_means"]
 
-FEWEST_ROWS = 10  # whose errors make an interval
-FEWEST_DRAWS = 10
-MOST_SIZES = 6  # numbers of known columns for which columns are chosen; the error with others lies between
-EXACT_COUNT = 1e-6  # by which chances may add up to something else than the number of known values
+FEWEST_ROW_ERRORS = 10  # for an interval
+FEWEST_DRAWS = 10  # columns drawn by chance, for an interval
+MOST_SIZES = 6  # numbers of known columns for which columns are chosen; errors for other numbers are interpolated
+EXACT_COUNT = 1e-6  # relative difference between the sum of the chances and the number of known values
 
 
 def new_row_means(
@@ -83,7 +83,7 @@ def _interval(means: Means, level: float) -> tuple[FloatArray, FloatArray]:
 
 
 def _patterns(is_known: NDArray[np.bool_]) -> Iterator[tuple[IndexVector, IndexVector]]:
-    """The known columns of some rows, and which rows they are: those with the same ones together."""
+    """Sets of known columns, each with the rows that have exactly these."""
     _, pattern = np.unique(np.packbits(is_known, axis=1), axis=0, return_inverse=True)
     order = np.argsort(pattern.reshape(-1), kind="stable")
     for rows in np.split(order, np.cumsum(np.bincount(pattern.reshape(-1)))[:-1]):
@@ -95,10 +95,10 @@ def _patterns(is_known: NDArray[np.bool_]) -> Iterator[tuple[IndexVector, IndexV
 
 
 def _like_the_fitted(history: History, values: FloatArray, is_known: NDArray[np.bool_]) -> tuple[Means, str]:
-    """Means whose errors are those of left-out fitted rows, and why they cannot be judged.
+    """Means whose errors are those of left-out fitted rows, and why there are no intervals.
 
-    Columns may have been chosen by these very rows, and then the errors there are too small. So no error is taken to be
-    smaller than that of columns chosen for the purpose, at rows that had no part in the choice.
+    Columns may have been chosen by these very rows, and then the errors there are too small. So errors are at least
+    those of columns chosen to predict means, at rows that had no part in the choice.
     """
     (p, m), n = values.shape, history.shape[0]
     mean, error = np.sum(values, axis=1) / m, np.zeros(p)
@@ -109,12 +109,12 @@ def _like_the_fitted(history: History, values: FloatArray, is_known: NDArray[np.
             fit = history.regression(columns)
             mean[rows] += (1 - k / m) * fit.predict(values[np.ix_(rows, columns)])
             error[rows] = (1 - k / m) * math.hypot(max(fit.error, least(k)), history.error / math.sqrt(m - k))
-    few = f"the fitted rows are {n}, and it takes {FEWEST_ROWS} to see how well they are predicted"
-    return Means(mean, error, np.full(p, max(n - 1.0, 1.0))), few if n < FEWEST_ROWS else ""
+    few = f"an interval needs at least {FEWEST_ROW_ERRORS} fitted rows, and there are {n}"
+    return Means(mean, error, np.full(p, max(n - 1.0, 1.0))), few if n < FEWEST_ROW_ERRORS else ""
 
 
 def _least_errors(history: History, counts: IndexVector) -> Callable[[int], float]:
-    """The error with k columns that were chosen for the purpose, at rows that had no part in it; between a few k."""
+    """The error with k columns chosen to predict means, at rows without a part in the choice; interpolated in k."""
     sizes = np.unique(counts[(counts > 0) & (counts < history.shape[1])])
     sizes = sizes[np.linspace(0, len(sizes) - 1, min(len(sizes), MOST_SIZES)).astype(np.int64)]
     least = [min(choice_errors(history, int(k), np.random.default_rng(0)).values()) for k in sizes]
@@ -149,7 +149,7 @@ def _checked_chances(probabilities: Any, is_known: NDArray[np.bool_]) -> FloatAr
 def _alone(
     prior: RowPrior, values: FloatArray, is_known: NDArray[np.bool_], chances: FloatArray, unit: float
 ) -> tuple[Means, str]:
-    """Means by what is predicted of each column, corrected by the errors at drawn ones, and why they cannot be."""
+    """Means from predicted columns, corrected by the errors at drawn ones, and why there are no intervals."""
     p, m = values.shape
     mean, error, freedom = np.empty(p), np.zeros(p), np.full(p, math.inf)
     shared, few = None, m
@@ -162,12 +162,12 @@ def _alone(
         error[rows] = np.sqrt(np.sum(parts**2, axis=1))
         n_drawn = int(np.count_nonzero(chance < 1))
         few, freedom[rows] = min(few, n_drawn), max(n_drawn - 1, 1)
-    reason = f"of {few} columns that chance has drawn nothing can be said, and it takes {FEWEST_DRAWS}"
+    reason = f"an interval needs at least {FEWEST_DRAWS} columns that were drawn by chance, and there are {few}"
     return Means(mean, error, freedom, shared), reason if few < FEWEST_DRAWS else ""
 
 
 def _shared_errors(weighted: FloatArray, doubt: FloatArray) -> FloatArray:
-    r"""What each drawn column adds to the error of the sum over a row, for errors :math:`z_j = e_j / \pi_j` (p, k).
+    r"""Contribution of each drawn column to the error of a sum over a row, for errors :math:`z_j = e_j / \pi_j` (p, k).
 
     Their squares add up to Hajek's variance :math:`\frac{k}{k - 1} \sum_j (1 - \pi_j) (z_j - \bar z)^2`, with the mean
     weighted by :math:`1 - \pi_j`; columns that were certain do not count.
@@ -180,7 +180,7 @@ def _shared_errors(weighted: FloatArray, doubt: FloatArray) -> FloatArray:
 def _predicted(prior: RowPrior, x: FloatArray, columns: IndexVector, unit: float) -> tuple[FloatArray, FloatArray]:
     r"""Sums over the other columns (p,) as rows are completed, and errors of the known ones, each from the others.
 
-    With the directions :math:`F_J = U S V^\top` there, what is left of x is :math:`M (x - c)` with
+    With the directions :math:`F_J = U S V^\top` there, the residual of x is :math:`M (x - c)` with
     :math:`M = \sigma^2 (F_J F_J^\top + \sigma^2 I)^{-1}`, and leaving one out divides by the diagonal of M.
     """
     xp = array_namespace(prior.directions)

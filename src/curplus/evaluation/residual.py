@@ -1,4 +1,4 @@
-"""The error of an approximation where the matrix was read, and the part of the matrix where it is not known."""
+"""The error of an approximation at the positions that were read, and the rest, where it is not known."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = ["Residual", "listed", "spectral_norm", "zero_at_gaps"]
 
 @dataclass(frozen=True, eq=False)
 class Residual:
-    """The error ``E = M - approximation`` where M was read. Squares are in units of ``unit**2``.
+    """The error ``E = M - approximation`` at the positions that were read. Squares are in units of ``unit**2``.
 
     Gaps of the sampled rows and columns belong to the rest: arrays of errors have zero there, and lists leave them out.
     """
@@ -121,7 +121,7 @@ class Residual:
         return self._cross_sum(self.row_errors**2, self.column_errors**2)
 
     def _known_power(self, power: int) -> float:
-        """Sum of a power of the values there."""
+        """Sum of a power of the values on the sampled rows and columns."""
         o = self.observation
         rows, columns = float64(o.rows) / self.unit, float64(o.columns) / self.unit
         return self._cross_sum(
@@ -226,7 +226,7 @@ class Residual:
         return values
 
     def _cross_sum(self, rows: Matrix, columns: Matrix) -> float:
-        """Sum over rows and columns, those where they intersect once."""
+        """Sum over rows and columns; their intersection counts once."""
         xp = array_namespace(rows)
         by_row = xp.sum(columns, axis=1)
         return float(xp.sum(rows)) + float(xp.sum(xp.where(self.unread_row, by_row, xp.zeros_like(by_row))))
@@ -239,7 +239,7 @@ def spectral_norm(x: Matrix) -> float:
 
 
 def zero_at_gaps(x: Matrix, known: Matrix | None) -> Matrix:
-    """``x``, with zeros where nothing is known."""
+    """``x``, with zeros at gaps."""
     return x if known is None else array_namespace(x).where(known, x, array_namespace(x).zeros_like(x))
 
 
@@ -251,10 +251,10 @@ def listed(x: Matrix, known: Matrix | None) -> Vector:
 
 
 def _spectral_bound(x: Matrix, known: Matrix | None) -> float:
-    """A number that the spectral norm of ``x`` exceeds, whatever stands in its gaps.
+    """A lower bound of the spectral norm of ``x``, whatever the values in its gaps.
 
     Zeros in place of gaps can make a spectral norm larger. Complete rows and complete columns are parts of the matrix,
-    and the known part of a row or column is no longer than all of it.
+    and the norm of the known part of a row or column is at most that of all of it.
     """
     if known is None:
         return spectral_norm(x)

@@ -1,9 +1,9 @@
-r"""What rows have in common, where a row has few entries or none.
+r"""Shrinkage of the means of rows, which matters if a row has few entries or none.
 
-The means of rows spread around a common mean, or around a straight line in the mean of what the sampled columns show of
-each row, with a standard deviation :math:`\tau`. That is the model of Fay and Herriot (1979) for small areas: an
-estimate of variance :math:`v_i` is pulled towards the line by :math:`B_i = v_i / (v_i + \tau^2)`, and a row without
-entries lies around the line. With entries enough, :math:`B_i` is small and nothing is assumed.
+The means of rows spread around a common mean, or around a regression on the mean of the sampled columns of each row,
+with a standard deviation :math:`\tau`. That is the model of Fay and Herriot (1979) for small areas: an estimate of
+variance :math:`v_i` is shrunk towards the regression by :math:`B_i = v_i / (v_i + \tau^2)`, and a row without entries
+gets the value of the regression. With many entries, :math:`B_i` is small and the model hardly matters.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from .row_sums import RowSample
 
 __all__ = ["RowEffects", "Variances", "pooled_variances", "row_effects"]
 
-STEPS = 100
-ROUNDING = 1e-28  # share of the squares that is rounding error
-ENOUGH = 10  # entries of a row that tell the fourth power of its errors
-SMALL = 1e-6
-DOUBT = 2.0  # standard deviations by which squares around the line may happen to be too small
-LEAST_FREEDOM = 4.0  # of what rows have in common of their variances: fewer would have no variance
+BISECTIONS = 100  # down to the rounding of any interval
+ROUNDED_SQUARES = 1e-28  # share of the squares that is rounding error
+ENOUGH_FOR_FOURTH_POWERS = 10  # entries of a row; with fewer, the fourth power is that of Gaussian errors
+LEAST_EXCESS = 1e-6  # kurtosis, and relative variance, so that nothing is divided by zero
+DOUBT = 2.0  # standard deviations by which squares around the regression may be too small by chance
+LEAST_FREEDOM = 4.0  # degrees of freedom: with four, variances of rows have no variance and Student's t no kurtosis
 
 
 class Variances(NamedTuple):
@@ -36,12 +36,12 @@ class Variances(NamedTuple):
 
 
 def pooled_variances(rows: RowSample) -> Variances:
-    r"""Variances of single errors, pulled towards that of all rows.
+    r"""Variances of single errors, shrunk towards that of all rows.
 
     .. math:: \tilde s_i^2 = \frac{d_0 s_0^2 + (n_i - 1) s_i^2}{d_0 + n_i - 1}
 
-    The prior degrees of freedom follow from how far the variances of rows differ beyond chance (Smyth 2004). Where
-    errors have long tails, so have means of few of them: an excess kurtosis of k leaves k / n, which is that of
+    The prior degrees of freedom follow from how far the variances of rows differ beyond chance (Smyth 2004). If
+    errors have heavy tails, so have means of few of them: an excess kurtosis of k leaves k / n, which is that of
     Student's t with 4 + 6 n / k degrees of freedom.
     """
     freedom = np.maximum(rows.n_entries - 1, 0.0)
@@ -49,25 +49,27 @@ def pooled_variances(rows: RowSample) -> Variances:
     common = float(np.average(own, weights=freedom)) if np.any(freedom) else float(np.mean(rows.second))
     prior = _prior_freedom(rows, own, common, freedom)
     spread = (prior * common + freedom * own) / (prior + freedom)
-    tails = LEAST_FREEDOM + 6 * rows.n_entries / max(_excess_kurtosis(rows, spread), SMALL)
+    tails = LEAST_FREEDOM + 6 * rows.n_entries / max(_excess_kurtosis(rows, spread), LEAST_EXCESS)
     of_mean, if_alike = (_times(variance, rows.factor) for variance in (spread, common))
     return Variances(of_mean, if_alike, np.minimum(prior + freedom, tails), common)
 
 
 def _times(spread: FloatArray | float, each: FloatArray) -> FloatArray:
-    """Products, infinite where the second factor is."""
+    """Products, infinite if the second factor is."""
     return np.where(np.isinf(each), np.inf, spread * np.where(np.isinf(each), 0.0, each))
 
 
 def _prior_freedom(rows: RowSample, own: FloatArray, common: float, freedom: FloatArray) -> float:
-    """Degrees of freedom that the variance of all rows is worth in each: many where rows differ by chance alone."""
+    """Degrees of freedom that the variance of all rows is worth in each: many if rows differ by chance alone."""
     by_moments = np.maximum(rows.fourth - rows.second**2, 0.0) / np.maximum(freedom, 1.0)
     normal = 2 * own**2 / (rows.n_entries + 1)
-    excess = (own - common) ** 2 - np.where(rows.n_entries < ENOUGH, normal, by_moments)
+    excess = (own - common) ** 2 - np.where(rows.n_entries < ENOUGH_FOR_FOURTH_POWERS, normal, by_moments)
     total = max(float(np.sum(freedom)), 1.0)
     between = float(np.sum(freedom * excess)) / total
     doubt = math.sqrt(float(np.sum((freedom * (excess - between)) ** 2))) / total
-    return min(LEAST_FREEDOM + 2 * common**2 / max(between - doubt, SMALL * common**2, np.finfo(float).tiny), total)
+    return min(
+        LEAST_FREEDOM + 2 * common**2 / max(between - doubt, LEAST_EXCESS * common**2, np.finfo(float).tiny), total
+    )
 
 
 def _excess_kurtosis(rows: RowSample, spread: FloatArray) -> float:
@@ -82,48 +84,50 @@ def _excess_kurtosis(rows: RowSample, spread: FloatArray) -> float:
 
 
 class RowEffects(NamedTuple):
-    """Means of the rest of each row, with what all rows have in common."""
+    """Means of the rest of each row, shrunk towards what all rows have in common."""
 
     mean: FloatArray  # (n,)
     variance: FloatArray  # (n,), of its error
-    shrinkage: FloatArray  # (n,), how far each estimate was pulled towards the line: B
-    spread: float  # standard deviation tau of rows around the line
-    freedom: float  # rows that tell it
+    shrinkage: FloatArray  # (n,), how far each estimate is shrunk towards the regression: B
+    spread: float  # standard deviation tau of rows around the regression
+    freedom: float  # degrees of freedom of the spread
     covariates: FloatArray  # (n, q)
-    line: FloatArray  # (q, n), coefficients of the line in terms of the estimates
+    regression: FloatArray  # (q, n), coefficients of the regression in terms of the estimates
 
 
 def row_effects(mean: FloatArray, variances: Variances, covariates: FloatArray, n_places: float) -> RowEffects:
-    """Fit the line and the spread around it; rows without an estimate have an infinite variance.
+    """Fit the regression and the spread around it; rows without an estimate have an infinite variance.
 
-    Rows count for the line as if their errors had one variance: rows with large values often have large errors. Rows
-    that differ in nothing else differ as means of ``n_places`` errors do, so their spread is at least that.
+    The weights of the regression assume one variance for all errors: rows with large values often have large errors.
+    Rows differ at least as much as means of ``n_places`` errors do, so their spread is at least that.
     """
     variance = variances.of_mean
-    told = np.isfinite(variance)
-    design, y = covariates[told], mean[told]
-    v = np.maximum(variances.if_alike[told], ROUNDING * float(np.mean(y**2)) + np.finfo(float).tiny)
+    has_own = np.isfinite(variance)
+    design, y = covariates[has_own], mean[has_own]
+    v = np.maximum(variances.if_alike[has_own], ROUNDED_SQUARES * float(np.mean(y**2)) + np.finfo(float).tiny)
     freedom = max(len(y) - design.shape[1], 0)
     between = max(_between(design, y, v, freedom), variances.of_error / n_places)
     unit = float(np.min(v + between)) if len(y) else 1.0  # weights of tiny variances would overflow
     weights = unit / (v + between)
     inverse = np.linalg.pinv((design.T * weights) @ design)
-    line = np.zeros((covariates.shape[1], len(mean)))
-    line[:, told] = inverse @ (design.T * weights)
-    common = covariates @ (line[:, told] @ y)
+    regression = np.zeros((covariates.shape[1], len(mean)))
+    regression[:, has_own] = inverse @ (design.T * weights)
+    common = covariates @ (regression[:, has_own] @ y)
     with np.errstate(invalid="ignore"):
-        shrinkage = np.where(told, variance / np.maximum(variance + between, np.finfo(float).tiny), 1.0)
-    around = np.einsum("ip,pq,iq->i", covariates, inverse, covariates) * unit  # variance of the line
-    own = np.where(told, variance, 0.0) * (1 - shrinkage) + shrinkage * between * ~told
-    pulled = np.where(told, common + (1 - shrinkage) * (np.where(told, mean, 0.0) - common), common)
-    return RowEffects(pulled, own + shrinkage**2 * around, shrinkage, math.sqrt(between), freedom, covariates, line)
+        shrinkage = np.where(has_own, variance / np.maximum(variance + between, np.finfo(float).tiny), 1.0)
+    around = np.einsum("ip,pq,iq->i", covariates, inverse, covariates) * unit  # variance of the regression
+    own = np.where(has_own, variance, 0.0) * (1 - shrinkage) + shrinkage * between * ~has_own
+    pulled = np.where(has_own, common + (1 - shrinkage) * (np.where(has_own, mean, 0.0) - common), common)
+    return RowEffects(
+        pulled, own + shrinkage**2 * around, shrinkage, math.sqrt(between), freedom, covariates, regression
+    )
 
 
 def _between(design: FloatArray, y: FloatArray, v: FloatArray, freedom: int) -> float:
-    """Variance of rows around the line, from above: the root of Fay and Herriot's equation, by bisection.
+    """Variance of rows around the regression, from above: the root of Fay and Herriot's equation, by bisection.
 
-    The squares around the line are compared with two standard deviations less than is expected of them, so that rows
-    which happen to lie close to it promise nothing.
+    The squares around the regression are compared with their expectation less two standard deviations, so that rows
+    which are close to it by chance do not make the spread too small.
     """
     expected = max(freedom - DOUBT * math.sqrt(2 * freedom), freedom / 10, 0.1)
 
@@ -137,7 +141,7 @@ def _between(design: FloatArray, y: FloatArray, v: FloatArray, freedom: int) -> 
     low, high = 0.0, float(np.sum((y - np.mean(y)) ** 2)) / expected
     if freedom < 1 or excess(low) <= 0:
         return 0.0
-    for _ in range(STEPS):
+    for _ in range(BISECTIONS):
         middle = (low + high) / 2
         low, high = (middle, high) if excess(middle) > 0 else (low, middle)
     return high

@@ -1,4 +1,4 @@
-"""The mean of every row and its standard error, from what is known of it, what its entries say, and what rows share."""
+"""The mean of every row and its standard error, from its known values, its entries, and what rows have in common."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from .row_sums import KnownPart, RowSample, predicted_sums, sample_rows, with_st
 
 __all__ = ["RowMeans", "with_entries", "without_entries"]
 
-FEWEST_ROWS = 10  # for a straight line in the mean of the sampled columns
-FEWEST_COLUMNS = 10  # that tell the mean of a row with an interval
+FEWEST_FOR_A_SLOPE = 10  # rows, for a regression on the mean of the sampled columns
+FEWEST_COLUMNS = 10  # from which the mean of a row is estimated with an interval
 
 
 class RowMeans(NamedTuple):
     """Means of rows with standard errors and degrees of freedom: with what rows share, and from their own entries."""
 
     mean: FloatArray  # (n,)
-    error: FloatArray  # (n,), 0 for rows that are known whole, NaN where nothing is known
+    error: FloatArray  # (n,), 0 for rows that are known whole, NaN if nothing is known
     freedom: FloatArray  # (n,)
     own_mean: FloatArray  # (n,)
     own_error: FloatArray  # (n,), NaN for rows without entries
@@ -49,7 +49,7 @@ class RowMeans(NamedTuple):
         )
 
     def compared(self, shared: FloatArray | None) -> tuple[Means, ...]:
-        """By which rows are compared: both kinds of means, or those with errors that rows have in common."""
+        """The means that rows are compared by: both kinds, or those with errors that rows have in common."""
         if shared is None:
             own = Means(self.own_mean, self.own_error, self.own_freedom)
             return Means(self.mean, self.error, self.freedom), own
@@ -83,8 +83,8 @@ def without_entries(known: KnownPart, prediction: Factorization, sample: Observa
 def with_entries(known: KnownPart, found: CrossFit) -> RowMeans:
     """Predicted means corrected by entries, with what rows share; sampled rows with gaps are predicted there."""
     n, rest, places = len(known.total), known.n_places - known.n_values, np.maximum(known.n_places, 1)
-    lines = found.sample.row_index
-    gappy = lines[rest[lines] > 0]
+    sampled = found.sample.row_index
+    gappy = sampled[rest[sampled] > 0]
     some = np.setdiff1d(np.flatnonzero(rest), gappy)
     share, base = rest / places, known.total / places
     exact = (base, np.zeros(n), np.full(n, math.inf))
@@ -97,19 +97,19 @@ def with_entries(known: KnownPart, found: CrossFit) -> RowMeans:
 
 
 class FromColumns(NamedTuple):
-    """What uniformly drawn columns tell of the means of rows."""
+    """Means of rows, estimated from uniformly drawn columns."""
 
     means: RowMeans
     squares: FloatArray  # squared deviations of their values from the means of their rows
     n_values: IndexVector  # (n,), of each row; 0 for rows that were read whole
-    shared: FloatArray  # (n, d), what each column adds to the error of each row
+    shared: FloatArray  # (n, d), contribution of each column to the error of each row
 
 
 def uniform_columns(sample: Observation, known: KnownPart) -> FromColumns | None:
     """Means of rows from uniformly drawn columns: those of their values there; None if columns are no such sample.
 
-    Errors of rows are not independent, as they share their columns: rows borrow nothing from each other, the error of
-    the total is that of the means of columns, and differences of rows are paired.
+    Errors of rows are not independent, as they share their columns: rows are not shrunk towards each other, the error
+    of the total is that of the means of columns, and differences of rows are paired.
     """
     n, m = sample.shape
     d = sample.n_columns
@@ -166,7 +166,7 @@ def _estimated(known: KnownPart, found: CrossFit, some: IndexVector, rest: Float
 def _with_effects(
     known: KnownPart, rows: RowSample, some: IndexVector, rest: FloatArray
 ) -> tuple[RowSample, Variances, RowEffects]:
-    """What entries say of some rows, and what these have in common."""
+    """Estimates of some rows from entries, with variances, and shrunk towards what the rows have in common."""
     part = rows.take(some)
     own = pooled_variances(part)
     return part, own, row_effects(part.mean, own, _covariates(known, some), float(np.mean(rest[some])))
@@ -180,10 +180,10 @@ def _placed(whole: FloatArray, where: IndexVector, part: FloatArray) -> FloatArr
 
 
 def _covariates(known: KnownPart, some: IndexVector) -> FloatArray:
-    """What rows are compared by: nothing, or the mean of what sampled columns show of them, shape (k, 1 or 2)."""
+    """Covariates of rows: a constant, and the mean over the sampled columns if there are any, shape (k, 1 or 2)."""
     count = known.n_values[some]
     ones = np.ones((len(some), 1))
-    if len(some) < FEWEST_ROWS or not np.all(count):
+    if len(some) < FEWEST_FOR_A_SLOPE or not np.all(count):
         return ones
     means = known.total[some] / count
     return np.column_stack([ones, means - np.mean(means)]) if np.ptp(means) > 0 else ones
@@ -198,11 +198,13 @@ def _freedom(effects: RowEffects, own: FloatArray) -> FloatArray:
 def _total(rows: RowSample, own: Variances, effects: RowEffects, rest: FloatArray) -> tuple[float, float]:
     """The sum over all places of the rest, and its standard error.
 
-    Rows with entries count with their own means, which must be unbiased; the line stands for the others.
+    Rows with entries count with their own means, which must be unbiased; the regression predicts the others.
     """
-    told = np.isfinite(own.of_mean)
-    others = np.where(told, 0.0, rest)
-    weights = np.where(told, rest, 0.0) + (others @ effects.covariates) @ effects.line  # of each mean in the sum
-    chance = float(np.sum(weights[told] ** 2 * own.of_mean[told]))
+    has_own = np.isfinite(own.of_mean)
+    others = np.where(has_own, 0.0, rest)
+    weights = (
+        np.where(has_own, rest, 0.0) + (others @ effects.covariates) @ effects.regression
+    )  # of each mean in the sum
+    chance = float(np.sum(weights[has_own] ** 2 * own.of_mean[has_own]))
     between = effects.spread**2 * float(np.sum((weights - rest) ** 2))
-    return float(np.sum(weights[told] * rows.mean[told])), math.sqrt(chance + between)
+    return float(np.sum(weights[has_own] * rows.mean[has_own])), math.sqrt(chance + between)

@@ -41,23 +41,23 @@ from .cross_fit import CrossFit, errors_at
 
 __all__ = ["KnownPart", "RowSample", "deviations", "known_part", "predicted_sums", "sample_rows", "with_steering"]
 
-FEWEST_ROWS = 50  # that compare entries of two kinds; fewer cannot tell a bias that matters
-SURE = 2.0  # standard errors by which a bias is more than chance
-MOST_CHOSEN = 0.5  # share of rows and columns, from which on chances say no more of the bias
-FAR = 1e3  # standard deviations, from which on a tail is that of its largest term
+FEWEST_ROWS_WITH_BOTH = 50  # rows with entries of both kinds; with fewer the bias is not estimated
+SURE = 2.0  # standard errors: a larger bias is not chance
+MOST_CHOSEN = 0.5  # share of rows and columns; above it the bound of the bias grows no further
+FAR = 1e3  # standard deviations: beyond, the first term of the asymptotic series is used
 TINY = np.finfo(float).tiny
 
 
 class KnownPart(NamedTuple):
-    """What the sampled rows and columns say of each row."""
+    """The known values of each row on the sampled rows and columns."""
 
     total: FloatArray  # (n,), sum of the known values
-    n_values: FloatArray  # (n,), how many they are
-    n_places: FloatArray  # (n,), how many places there are that are not forbidden
+    n_values: FloatArray  # (n,), their number
+    n_places: FloatArray  # (n,), number of places that are not forbidden
 
 
 class RowSample(NamedTuple):
-    """What the entries say of the mean of each row, over its places off the sampled rows and columns."""
+    """The mean of each row estimated from entries, over its places off the sampled rows and columns."""
 
     mean: FloatArray  # (n,), NaN without entries
     n_entries: FloatArray  # (n,), entries that count, as if all had had the same chance
@@ -72,14 +72,14 @@ class RowSample(NamedTuple):
 
 def known_part(sample: Observation) -> KnownPart:
     """Sums and numbers of the known values on sampled rows and columns, without forming the matrix."""
-    total, count = _line_sums(sample.columns, sample.known_columns)
-    on_rows = _line_sums(sample.rows, sample.known_rows)
+    total, count = _sums_of_rows(sample.columns, sample.known_columns)
+    on_rows = _sums_of_rows(sample.rows, sample.known_rows)
     for whole, part in zip((total, count), on_rows, strict=True):
         whole[sample.row_index] = part
     return KnownPart(total, count, sample.forbidden.others(sample.shape))
 
 
-def _line_sums(x: Any, known: Any) -> tuple[FloatArray, FloatArray]:
+def _sums_of_rows(x: Any, known: Any) -> tuple[FloatArray, FloatArray]:
     """Sums and numbers of the known values of each row of an array, on the host."""
     xp = array_namespace(x)
     values = float64(x)
@@ -91,8 +91,8 @@ def _line_sums(x: Any, known: Any) -> tuple[FloatArray, FloatArray]:
 
 def predicted_sums(fit: Factorization, sample: Observation) -> FloatArray:
     """Sums of a prediction over the places of each row that are not shown by rows and columns, nor forbidden, (n,)."""
-    shown = _line_sums(fit.columns(sample.column_index), sample.known_columns)[0]
-    shown[sample.row_index] = _line_sums(fit.rows(sample.row_index), sample.known_rows)[0]
+    shown = _sums_of_rows(fit.columns(sample.column_index), sample.known_columns)[0]
+    shown[sample.row_index] = _sums_of_rows(fit.rows(sample.row_index), sample.known_rows)[0]
     open_columns, (i, j) = np.ones(sample.shape[1]), sample.forbidden.cells
     open_columns[sample.forbidden.columns] = 0
     sums: FloatArray = to_numpy(fit @ open_columns).astype(np.float64) - shown
@@ -102,13 +102,13 @@ def predicted_sums(fit: Factorization, sample: Observation) -> FloatArray:
 
 
 def sample_rows(found: CrossFit, rest: FloatArray) -> RowSample:
-    """What the entries say of each row, of which ``rest`` places are off the sampled rows and columns, shape (n,)."""
+    """Estimates of each row from entries; ``rest`` (n,) are its numbers of places off the sampled rows and columns."""
     row, n, around = found.sample.i[found.counted], found.sample.shape[0], deviations(found)
     if found.sample.probabilities is None:
         count: FloatArray = np.bincount(row, minlength=n).astype(np.float64)
         mean, factor = _means(found, rest, found.counted, np.ones(len(row)), 0.0)
     else:
-        count = found.n_draws * rest / math.prod(found.sample.shape)  # that are expected
+        count = found.n_draws * rest / math.prod(found.sample.shape)  # expected numbers
         with np.errstate(divide="ignore", invalid="ignore"):
             factor = 1 / count
             mean = _mean_prediction(found) / rest + np.bincount(row, around, n) / count
@@ -124,7 +124,7 @@ def _mean_prediction(found: CrossFit) -> FloatArray:
 
 
 def with_steering(rows: RowSample, found: CrossFit, rest: FloatArray) -> RowSample:
-    """The same with entries that helped to choose rows and columns, as far as the others show that they are alike."""
+    """The same with entries that helped to choose rows and columns, weighted by how small their measured bias is."""
     bias = _bias_of_steering(found) if found.sample.probabilities is None else math.inf
     if math.isinf(bias):
         return rows
@@ -140,13 +140,13 @@ def _bias_of_steering(found: CrossFit) -> float:
     r"""Mean square by which their mean errors in a row may be biased, in variances of an error.
 
     A row that is left although its entries could have chosen it, with a chance p, has a bias of at most
-    :math:`\sqrt p / (1 - p)` standard errors (Cauchy and Schwarz), so that is likely, unless the data say that it is
-    more. It is infinite where too few rows have entries of both kinds.
+    :math:`\sqrt p / (1 - p)` standard errors (Cauchy and Schwarz). That is the prior, and a clearly larger measured
+    bias replaces it. The result is infinite if too few rows have entries of both kinds.
     """
     n, row, other = found.sample.shape[0], found.sample.i[found.counted], found.sample.i[found.steering]
     count, of_steering = np.bincount(row, minlength=n), np.bincount(other, minlength=n)
     both = (count > 1) & (of_steering > 0)
-    if np.count_nonzero(both) < FEWEST_ROWS:
+    if np.count_nonzero(both) < FEWEST_ROWS_WITH_BOTH:
         return math.inf
     h, s = count[both], of_steering[both]
     mean, mean_of_steering = (
@@ -170,10 +170,9 @@ def _bias_of_steering(found: CrossFit) -> float:
 
 
 def _expected_square(estimate: float, doubt: float, likely: float) -> float:
-    """What to expect of a square that was ``likely`` of that size, after an estimate of it that errs by ``doubt``.
+    """Posterior mean of a square with an exponential prior of mean ``likely``, given an estimate and its ``doubt``.
 
-    It is the mean of an exponential distribution once a normal error is known: that of a normal distribution without
-    its part below zero.
+    It is the mean of a normal distribution that is truncated at zero.
     """
     if doubt == 0:
         return max(estimate, 0.0)
@@ -185,7 +184,7 @@ def _expected_square(estimate: float, doubt: float, likely: float) -> float:
 
 
 def deviations(found: CrossFit) -> FloatArray:
-    """Errors at the counted entries, less the mean error of their rows; those of independent draws by chance, (h,)."""
+    """Errors at the counted entries, less the mean error of their rows; of independent draws, weighted, (h,)."""
     if found.sample.probabilities is not None:
         return found.chances * found.residuals
     row = found.sample.i[found.counted]
@@ -237,7 +236,7 @@ def _distinct_places(sample: Observation, records: IndexVector) -> tuple[IndexVe
 
 
 def _unread(found: CrossFit, rest: FloatArray, records: IndexVector, count: FloatArray) -> FloatArray:
-    """The factor of the variance of a mean that follows from places that are known, shape (n,)."""
+    """The factor of the variance of a mean, as some places are known, shape (n,)."""
     sample, n = found.sample, found.sample.shape[0]
     places, is_used = _distinct_places(sample, records)
     others = np.bincount(sample.i[places[~is_used]], minlength=n)

@@ -21,7 +21,7 @@ class Spectrum:
     Parameters
     ----------
     values : array of shape (k,)
-        All singular values, descending. Where only the first are given, those left out count as zero.
+        All singular values, descending. If only the first are given, those left out count as zero.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-r"""The certificate of a PSD matrix: the trace of the error, known from the diagonal, with no statistics at all.
+r"""The certificate of a PSD matrix: the trace of the error, known from the diagonal, without statistics.
 
 The error E of a Nystroem approximation, or of its leading part, is PSD itself. So its eigenvalues are not negative,
 they add up to its trace, and the trace is at least every other norm of it:
@@ -14,7 +14,7 @@ import numpy as np
 
 from .._arrays import rounding_unit
 from ..factorization import Factorization
-from ..factorization.nystroem import NYSTROEM, ROUNDING
+from ..factorization.nystroem import NYSTROEM, ROUNDED_DIAGONAL
 from ..factorization.symmetric import diagonal_of
 from ..observation import Observation
 from ..observation.symmetry import PSD, mirrored, negative_beyond
@@ -25,7 +25,7 @@ __all__ = ["certify_by_trace"]
 
 
 def certify_by_trace(approximation: Factorization, observation: Observation) -> Certificate | None:
-    """The certificate that the diagonal gives; None where it gives none.
+    """The certificate from the diagonal; None if there is none.
 
     It needs a PSD matrix, all of its diagonal, exact readings, and an approximation whose error is PSD too.
     """
@@ -41,7 +41,7 @@ def certify_by_trace(approximation: Factorization, observation: Observation) -> 
         return None  # the matrix is not PSD, or this is not its approximation
     residual = Residual(approximation, mirrored(o))
     trace, whole = math.fsum(left), math.fsum(diagonal)
-    rounding = ROUNDING * rounding_unit(o.values) * whole
+    rounding = ROUNDED_DIAGONAL * rounding_unit(o.values) * whole
     at_entries = residual.squares_at(residual.once(np.flatnonzero(residual.observation.outside)))
     lower = math.sqrt(residual.known_error + float(np.sum(at_entries))) * residual.unit
     upper = max(trace, lower) + rounding

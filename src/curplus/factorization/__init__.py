@@ -1,4 +1,4 @@
-"""The approximation, which acts like the matrix it stands for and remembers how it was made."""
+"""The approximation, which acts like the matrix it stands for and keeps how it was made."""
 
 from .basis import Basis, leading_basis
 from .core import SVD, Core, CURForm

@@ -5,7 +5,7 @@ With orthonormal bases :math:`Q_L, Q_R` of the columns of both left and of both 
 .. math:: \hat U_1 Z_1 \hat V_1^\top \pm \hat U_2 Z_2 \hat V_2^\top
           = Q_L \left( L_1 Z_1 R_1^\top \pm L_2 Z_2 R_2^\top \right) Q_R^\top, \qquad \hat U_k = Q_L L_k
 
-so that a difference is computed before anything is squared: where two approximations nearly cancel, it is right up to
+so that a difference is computed before anything is squared: if two approximations nearly cancel, it is accurate to
 the rounding of their entries. Directions that are rounding are left out. Of symmetric approximations there is one
 basis, and the sum is symmetric to the last bit.
 """
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 
 __all__ = ["as_complex", "beside", "joint_basis", "plus", "times"]
 
-ARITHMETIC = "arithmetic"  # who found the core
-ROUNDING = 8  # machine epsilons of both norms: singular values below this were made by rounding
+ARITHMETIC = "arithmetic"  # the solver of such a core
+ROUNDED_PRODUCT = 8  # machine epsilons of both norms: singular values below this were made by rounding
 
 
 def times(approximation: Factorization, number: Any) -> Factorization:
@@ -82,7 +82,7 @@ def plus(first: Factorization, second: Any, sign: float = 1.0) -> Factorization:
         first, second = as_complex(first), as_complex(second)
     terms = (first, second)
     Z1, Z2 = (to_numpy(double(term.core.Z)) for term in terms)
-    least = ROUNDING * max(rounding_unit(term.core.Z) for term in terms)
+    least = ROUNDED_PRODUCT * max(rounding_unit(term.core.Z) for term in terms)
     least *= sum(float(np.linalg.norm(Z, 2)) if Z.size else 0.0 for Z in (Z1, Z2))
     Q, L1, L2 = joint_basis(first.left.vectors, second.left.vectors)
     if all(term.is_symmetric for term in terms):

@@ -40,15 +40,15 @@ from .._typing import FloatArray, IndexVector, Matrix, Vector
 __all__ = ["Basis", "leading_basis", "leading_eigenvectors", "vectors_from_gram"]
 
 SHORTCUT = 100.0  # the Gram shortcut is taken while (s_1 / s_r)**2 is below this
-LARGE = 500  # inner products of so many samples are decomposed no further than needed
-ROUNDS, MORE = 2, 60  # of Lanczos iterations, with so many vectors more than are wanted, or as many
-HUGE, BLOCKS = 2000, 4  # or, of so many, of a Krylov space of so many blocks, which reads them less often
+LARGE_SAMPLE = 500  # inner products of so many samples are decomposed only as far as needed
+ROUNDS, MORE_VECTORS = 2, 60  # of Lanczos iterations, with so many vectors more than are wanted, or as many
+HUGE, KRYLOV_BLOCKS = 2000, 4  # from so many samples on, a block Krylov space, which reads them less often
 CONVERGED = 1e-13  # residual of eigenvectors, relative to the largest eigenvalue
-DIRECTIONS = 1e-10  # or while it still finds directions this well
-ORTHONORMAL = 2e-14  # where it does not leave vectors orthonormal to this, they are made so in a second step
+FOUND_DIRECTION = 1e-10  # accuracy of directions; the Gram shortcut is also taken as long as it reaches this
+ORTHONORMAL = 2e-14  # vectors that are not orthonormal to this are made so in a second step
 BLOCK_OF_QR = 2**18  # numbers that are factorized at once (1e5 x 54 and x 108: three times as fast, flat from 2**17)
-FEWEST_BLOCKS = 4  # with fewer, all rows at once
-CLEAR = 100.0  # squares of singular values so many times what rounding does to inner products are known from them
+FEWEST_BLOCKS = 4  # with fewer, all rows are factorized at once
+CLEAR = 100.0  # inner products give squared singular values that are so many times their rounding error
 
 
 class Basis(NamedTuple):
@@ -135,7 +135,7 @@ def leading_basis(
 def vectors_from_gram(gram: FloatArray, rank: int, times: Callable[[FloatArray], Matrix]) -> Matrix | None:
     """Leading left singular vectors of a matrix that is given by its inner products, and by products with it.
 
-    None where the inner products have lost too many digits.
+    None if the inner products have lost too many digits.
     """
     found = _from_gram(*leading_eigenvectors(gram, min(rank, len(gram))), rounding_unit(gram))
     basis = None if found is None else _orthonormal(times(found.coefficients), found.coefficients)
@@ -150,15 +150,15 @@ class _FromGram(NamedTuple):
 
 
 def _from_gram(squares: Vector, W: Matrix, rounding: float) -> _FromGram | None:
-    """Coefficients from eigenvectors of the inner products; None where they have lost too many digits."""
+    """Coefficients from eigenvectors of the inner products; None if they have lost too many digits."""
     first, last = float(squares[0]), float(squares[-1])
-    if first == 0 or last * max(SHORTCUT, DIRECTIONS / rounding) < first:
+    if first == 0 or last * max(SHORTCUT, FOUND_DIRECTION / rounding) < first:
         return None
     return _FromGram(W / array_namespace(W).sqrt(squares), first / last)
 
 
 def _by_gram(A: Matrix, r: int) -> tuple[Matrix, Matrix] | None:
-    """Basis and coefficients from the eigenvectors of ``A.H @ A``; None where that would lose digits."""
+    """Basis and coefficients from the eigenvectors of ``A.H @ A``; None if that would lose digits."""
     gram = inner_products(A)
     squares, W = _eigenvectors(gram, r)
     found = _from_gram(squares[:r], W[:, :r], rounding_unit(A))
@@ -174,9 +174,9 @@ def _by_gram(A: Matrix, r: int) -> tuple[Matrix, Matrix] | None:
 
 
 def _by_iteration(A: Matrix, squares: Vector, W: Matrix, r: int) -> tuple[Matrix, Matrix] | None:
-    """The same from more eigenvectors than r, by a step of subspace iteration; None where that would lose digits.
+    """The same from more eigenvectors than r, by a step of subspace iteration; None if that would lose digits.
 
-    Where the others are so small that r eigenvectors span the leading directions well enough, there is no step.
+    If the others are so small that r eigenvectors span the leading directions well enough, there is no step.
     """
     rounding, sizes = rounding_unit(A), to_numpy(squares)
     k = _enough_directions(sizes, r, rounding)
@@ -200,7 +200,7 @@ def _enough_directions(squares: FloatArray, r: int, rounding: float) -> int | No
 
 
 def _mixed(squares: FloatArray, r: int, rounding: float, *, steps: int) -> FloatArray:
-    """What rounding mixes into the span of the leading ``r``, from what is left out if r, r + 1, ... are taken.
+    """Error of the span of the leading ``r`` due to rounding, if r, r + 1, ... eigenvectors are taken.
 
     Rounding mixes eigenvectors of inner products. A product with the sample makes that smaller by the ratio of their
     singular values; one is made, and two more in each step.
@@ -213,11 +213,11 @@ def _mixed(squares: FloatArray, r: int, rounding: float, *, steps: int) -> Float
 
 
 def _well_enough(rounding: float) -> float:
-    return max(DIRECTIONS, SHORTCUT * rounding)
+    return max(FOUND_DIRECTION, SHORTCUT * rounding)
 
 
 def _orthonormal(vectors: Matrix, coefficients: Matrix) -> tuple[Matrix, Matrix] | None:
-    """Nearly orthonormal vectors made so, with their coefficients: once is enough. None where they are far from it."""
+    """Nearly orthonormal vectors made so, with their coefficients: once is enough. None if they are far from it."""
     products = to_numpy(double(inner_products(vectors)))
     factorize, invert = scipy.linalg.get_lapack_funcs(("potrf", "trtri"), (products,))
     triangle, failed = factorize(products, clean=True)  # upper: products == triangle.H @ triangle
@@ -241,9 +241,11 @@ def leading_eigenvectors(gram: Matrix, r: int) -> tuple[Vector, Matrix]:
 
 
 def _eigenvectors(gram: Matrix, r: int) -> tuple[Vector, Matrix]:
-    """The same, or more of them where leaving out the others would save nothing; SciPy can leave them out."""
+    """The same, or more of them if leaving out the others would save nothing; SciPy can leave them out."""
     xp, d = array_namespace(gram), gram.shape[0]
-    squares, W = _few_of_many(gram, r) if is_numpy_array(gram) and d >= LARGE and r <= d // 4 else xp.linalg.eigh(gram)
+    squares, W = (
+        _few_of_many(gram, r) if is_numpy_array(gram) and d >= LARGE_SAMPLE and r <= d // 4 else xp.linalg.eigh(gram)
+    )
     return xp.flip(squares), xp.flip(W, axis=1)
 
 
@@ -255,7 +257,7 @@ def _few_of_many(gram: FloatArray, r: int) -> tuple[FloatArray, FloatArray]:
     if r <= d // 16:
         start = np.random.default_rng(0).standard_normal(d)
         try:
-            squares, W = scipy.sparse.linalg.eigsh(gram, r, v0=start, ncv=max(2 * r, r + MORE), maxiter=ROUNDS)
+            squares, W = scipy.sparse.linalg.eigsh(gram, r, v0=start, ncv=max(2 * r, r + MORE_VECTORS), maxiter=ROUNDS)
             order = np.argsort(squares)
             return squares[order], W[:, order]
         except scipy.sparse.linalg.ArpackError:
@@ -265,9 +267,9 @@ def _few_of_many(gram: FloatArray, r: int) -> tuple[FloatArray, FloatArray]:
 
 
 def _by_blocks(gram: FloatArray, r: int) -> tuple[FloatArray, FloatArray] | None:
-    """The same by a few products with many vectors at a time; None where those do not find them."""
+    """The same by a few products with many vectors at a time; None if those do not find them."""
     space = [np.linalg.qr(np.random.default_rng(0).standard_normal((len(gram), r + 10)))[0]]
-    for _ in range(BLOCKS - 1):
+    for _ in range(KRYLOV_BLOCKS - 1):
         space.append(np.linalg.qr(gram @ space[-1])[0])
     Q = np.linalg.qr(np.hstack(space))[0]
     products = gram @ Q

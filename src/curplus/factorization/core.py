@@ -14,13 +14,13 @@ class Core(NamedTuple):
     """The core, how it was found, and how far to trust it."""
 
     Z: Matrix  # (r1, r2)
-    solver: str  # who found it
+    solver: str  # name of the solver
     residual_norm: float = math.nan  # || values - entries of the approximation ||, by the weights of the entries
     iterations: int = 0  # 0 for a direct solver
     converged: bool = True  # whether the gradient is as small as was asked for
-    rank: int | None = None  # of the equations, where cheap; below r1 * r2, Z is the solution of least norm
-    condition: float | None = None  # of the equations, where cheap: an estimate, for iterative solvers
-    notes: tuple[str, ...] = ()  # what a user should know, in words
+    rank: int | None = None  # of the equations, if cheap; below r1 * r2, Z is the solution of least norm
+    condition: float | None = None  # of the equations, if cheap: an estimate, for iterative solvers
+    notes: tuple[str, ...] = ()  # warnings for the user
 
 
 class SVD(NamedTuple):

@@ -1,8 +1,8 @@
 r"""The approximation :math:`\hat M = \hat U Z \hat V^\top`, which acts like the matrix it stands for.
 
-Of a complex matrix it is :math:`\hat U Z \hat V^*`: the paper's transposes become adjoints. The n x m matrix is never
-formed unless it is asked for. The approximation speaks SciPy's operator protocol without
-inheriting from it, so that its arrays may come from any array-API library.
+Of a complex matrix it is :math:`\hat U Z \hat V^*`: the paper's transposes become adjoints. The n x m matrix is formed
+only on request. The approximation follows SciPy's operator protocol without inheriting from it, so that its arrays may
+come from any array-API library.
 """
 
 from __future__ import annotations
@@ -39,11 +39,13 @@ from ..exceptions import InvalidArgumentError, SpanError
 from ..observation import Observation
 from .basis import Basis
 from .core import SVD, Core, CURForm
+from .facts import facts_of, origin_of
 from .importance import Importance, merits
-from .new_rows import Completing, FittedModel
+from .new_rows import Completing
 from .operator import Operator
-from .provenance import Provenance, method_record
+from .provenance import Provenance
 from .report import Fact, FitReport, facts_as_html
+from .saving import saved_parts
 from .symmetric import eigenvalues, entries_of, leading_eigenvalues, symmetric_core, whole_of
 from .tables import filled_frame
 from .top import Top, top_columns
@@ -115,7 +117,7 @@ class Factorization(Operator, Completing):
 
     @property
     def report(self) -> FitReport:
-        """What the method chose and found, and why."""
+        """The report of the fit: what was chosen, and why."""
         return self.provenance.report
 
     @property
@@ -223,7 +225,7 @@ class Factorization(Operator, Completing):
         rows : array of positions, optional
             Which rows; all if left out.
         exclude : Observation, optional
-            What is known already: a column does not count for a row whose value there was read.
+            Known values: a column is left out for a row if its value there was read.
 
         Returns
         -------
@@ -333,12 +335,12 @@ class Factorization(Operator, Completing):
 
     @property
     def sampled_column_names(self) -> Names:
-        """Names of the sampled columns, or their positions where columns have no names."""
+        """Names of the sampled columns, or their positions if columns have no names."""
         return self.column_index if self.column_names is None else self.column_names[self.column_index]
 
     @property
     def sampled_row_names(self) -> Names:
-        """Names of the sampled rows, or their positions where rows have no names."""
+        """Names of the sampled rows, or their positions if rows have no names."""
         return self.row_index if self.row_names is None else self.row_names[self.row_index]
 
     # -- keeping and showing --------------------------------------------------------------------------------------
@@ -348,7 +350,7 @@ class Factorization(Operator, Completing):
 
         The method is kept by its name and options; one that is not plain data is left out.
         """
-        write_file(path, "factorization", *self._saved())
+        write_file(path, "factorization", *saved_parts(self))
 
     def to_zarr(self, path: str | PathLike[str]) -> None:
         """Write to a new Zarr store, a folder, for :func:`curplus.load`.
@@ -357,72 +359,24 @@ class Factorization(Operator, Completing):
         again when they are loaded. The arrays are called ``left_vectors`` (n, r1), ``Z`` (r1, r2) and
         ``right_vectors`` (m, r2), for those who read them with Zarr.
         """
-        write_store(path, "factorization", *self._saved())
-
-    def _saved(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """All arrays, and what else there is to keep."""
-        arrays = {f"left_{name}": part for name, part in self.left._asdict().items()}
-        if self.right is not self.left:
-            arrays |= {f"right_{name}": part for name, part in self.right._asdict().items()}
-        arrays |= {"row_names": self.row_names, "column_names": self.column_names, "held_out": self.held_out}
-        diagnostics = self.core._asdict()
-        arrays["Z"] = diagnostics.pop("Z")
-        model = self.provenance.model
-        if model is not None:
-            arrays |= {f"model_{name}": getattr(model, name) for name in FittedModel.ARRAYS}
-        refits = self.provenance.refits
-        if refits is not None:
-            arrays |= {f"refits_{name}": getattr(refits, name) for name in ("fold", "rows", "columns")}
-            for k, fit in enumerate(refits.fits):
-                parts = (fit.left.vectors, fit.core.Z, fit.right.vectors)
-                arrays |= {f"refit_{k}_{name}": x for name, x in zip(("left", "Z", "right"), parts, strict=True)}
-        fields = {
-            "core": diagnostics,
-            "method": method_record(self.provenance.method),
-            "fingerprint": self.provenance.fingerprint,
-            "report": self.report.facts,
-            "model": None if model is None else {"noise": model.noise, "error": model.error},
-            "n_refits": 0 if refits is None else len(refits.fits),
-        }
-        return arrays, fields
+        write_store(path, "factorization", *saved_parts(self))
 
     @property
     def facts(self) -> tuple[Fact, ...]:
-        """What there is to say about it, ready to be shown."""
-        core = self.core
-        return (
-            Fact("shape", f"{self.shape[0]} x {self.shape[1]}"),
-            Fact("core", f"{self.left.rank} x {self.right.rank}{self._origin()}"),
-            Fact("found_by", core.solver + ("" if core.converged else " (not converged)")),
-            Fact("residual", float(core.residual_norm), unit="on the entries"),
-            Fact("condition", None if core.condition is None else float(core.condition), unit="of the equations"),
-            Fact("columns", _listed(self.sampled_column_names)),
-            Fact("rows", _listed(self.sampled_row_names)),
-            *self.report.facts,
-            *(Fact("note", note) for note in core.notes),
-        )
+        """The approximation as facts, ready to be shown."""
+        return facts_of(self)
 
     def __repr__(self) -> str:
         n, m = self.shape
         trouble = "" if self.core.converged else " (not converged)"
         return (
-            f"<Factorization of a {n} x {m} matrix: rank {self.rank}{self._origin()}, by {self.core.solver}{trouble}>"
+            f"<Factorization of a {n} x {m} matrix: rank {self.rank}{origin_of(self)}, by {self.core.solver}{trouble}>"
         )
 
     def _repr_html_(self) -> str:
         return facts_as_html("Factorization", self.facts)
 
-    def _origin(self) -> str:
-        if self.left.sample is None or self.right.sample is None:
-            return ""
-        return f", from {len(self.column_index)} columns and {len(self.row_index)} rows"
-
 
 def _left_over(s: Vector, shape: Shape) -> float:
     """Root mean square of a matrix with these singular values."""
     return float(math.hypot(*to_numpy(s).astype(float).tolist())) / math.sqrt(math.prod(shape))
-
-
-def _listed(names: Names, most: int = 6) -> str | None:
-    shown = ", ".join(str(name) for name in names[:most])
-    return shown + (f", ... ({len(names)} in all)" if len(names) > most else "") or None

@@ -1,9 +1,9 @@
 r"""Which of the sampled columns and rows matter: how much of the approximation each of them explains.
 
 A column c explains of the approximation what lies along it, :math:`\|\hat c^\top \hat M\|^2` with
-:math:`\hat c = c / \|c\|`. Two columns that are alike explain the same, so a table of such shares says little about
-which ones to look at. In the order of merit each column is the one that explains most of what those before it leave
-over, and its gain is what it adds. Rows likewise. All of it works on d x d matrices.
+:math:`\hat c = c / \|c\|`. Two columns that are alike explain the same, so such shares alone do not show which
+ones to look at. In the order of merit each column is the one that explains most of the residual of those before it,
+and its gain is the share that it adds. Rows likewise. Only d x d matrices are needed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .._typing import FloatArray, IndexVector, Matrix, Names
 
 __all__ = ["Importance", "Merits", "merits"]
 
-SPENT = 1e-10  # of its squared norm: what is left of a column that the others span is rounding
+SPENT = 1e-10  # of its squared norm: the residual of a column that the others span is rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +27,7 @@ class Merits:
     """Sampled columns, or rows, in their order of merit; shares are of the squares of the approximation."""
 
     index: IndexVector  # (d,), positions in the matrix
-    names: Names  # (d,), the positions where there are no names
+    names: Names  # (d,), the positions if there are no names
     alone: FloatArray  # (d,), share that each explains on its own
     gain: FloatArray  # (d,), share that each adds to those before it
 
@@ -84,7 +84,7 @@ def merits(sample: Matrix, directions: Matrix, index: IndexVector, names: Names)
     directions : array of shape (n, r)
         A factor F of the approximation with :math:`F F^\top = \hat M \hat M^\top`.
     index, names : arrays of shape (d,)
-        What the columns are.
+        Positions and names of the columns.
 
     Notes
     -----
@@ -134,7 +134,7 @@ def _residual(a: FloatArray, basis: FloatArray) -> FloatArray:
 
 
 def _as_text(kind: str, picks: Merits, most: int = 10) -> str:
-    """The first lines of the order of merit."""
+    """The first columns in order of merit, as text."""
     shown = [str(name) for name in picks.names[:most]]
     width = max([len(kind), *map(len, shown)])
     lines = [f"{kind:{width}}  alone   gain  explained"]

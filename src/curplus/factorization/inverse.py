@@ -42,7 +42,7 @@ class ShiftedInverse:
 
     left: Matrix  # (n, k), orthonormal
     values: Vector  # (k,), not zero
-    right: Matrix  # (n, k), orthonormal vectors of the same span; the left ones, where the matrix is symmetric
+    right: Matrix  # (n, k), orthonormal vectors of the same span; the left ones, if the matrix is symmetric
     shift: complex  # a float, if it is real
 
     @property
@@ -81,7 +81,7 @@ class ShiftedInverse:
 
     @property
     def logdet(self) -> float:
-        """Logarithm of the determinant of what this inverts, if that is symmetric, or Hermitian, and positive."""
+        """Logarithm of the determinant of the inverted matrix, if that is symmetric, or Hermitian, and positive."""
         is_symmetric = self.left is self.right and not isinstance(self.shift, complex)
         values = to_numpy(self.values).astype(float) if is_symmetric else np.zeros(1)
         lowest = min(self.shift.real, float(np.min(values, initial=math.inf)))

@@ -1,11 +1,11 @@
-r"""Rows that the matrix does not have yet, completed from those of their values that are known.
+r"""New rows, completed from their known values.
 
-The fitted rows show what rows look like: their mean :math:`c`, and how far they lie along which directions (the columns
+The fitted rows give a prior: their mean :math:`c`, and their directions with standard deviations (the columns
 of F, so that :math:`F F^\top` is the covariance of the fitted rows). A new row is
 
 .. math:: x = c + F w + e, \qquad w \sim N(0, I), \quad e \sim N(0, \sigma^2 I),
 
-with the noise :math:`\sigma` that the fit found, and its best linear unbiased prediction (BLUP) from the known places J
+with the noise :math:`\sigma` of the fit, and its best linear unbiased prediction (BLUP) from the known places J
 is :math:`c + F w` with :math:`w = (F_J^\top F_J + \sigma^2 I)^{-1} F_J^\top (x_J - c_J)`. Offsets are among the
 directions, with the variance that those of the fitted rows have: an offset of its own for each new row made errors
 larger on 24 of 28 tables (benchmarks/new_rows.py).
@@ -44,15 +44,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Completing", "FittedModel"]
 
-MOST = 2**22  # numbers at a time
-SHARED = 2  # places that are known in so many rows, on average, are solved once for all of them
+NUMBERS_AT_A_TIME = 2**22  # in the small matrices of the rows that are solved together
+SHARED_PLACES = 2  # rows, on average, with the same known places; from here on, each set of places is solved once
 
 
 @dataclass(frozen=True, eq=False)
 class FittedModel:
-    """What a fit found about the matrix besides its approximation: means and noise, for rows that come later.
+    """Means and noise of a fit, besides its approximation, for rows that come later.
 
-    An approximation that was cut to a low rank has lost some of this. The transpose of the model is the model of the
+    An approximation that is cut to a low rank has lost some of this. The transpose of the model is the model of the
     transpose; ``scale`` changes its units. Noise is kept as a standard deviation, whose unit is that of the values: the
     squares of very large or small values are not numbers any more.
 
@@ -67,10 +67,10 @@ class FittedModel:
 
     ARRAYS: ClassVar[tuple[str, ...]] = ("mean_row", "mean_column")
 
-    mean_row: Vector  # (m,), what is known of a row of which no value is known
-    mean_column: Vector  # (n,), what is known of a column of which no value is known
-    noise: float  # what new rows deviate by from the directions of the fitted ones, as a standard deviation
-    error: float  # what the fitted rows deviate by from the approximation; 0 if all their values are known
+    mean_row: Vector  # (m,), the prediction of a row without a known value
+    mean_column: Vector  # (n,), the prediction of a column without a known value
+    noise: float  # of new rows around the directions of the fitted ones, a standard deviation
+    error: float  # of the fitted rows around the approximation, a standard deviation; 0 if all their values are known
 
     def __post_init__(self) -> None:
         for name in self.ARRAYS:
@@ -78,7 +78,7 @@ class FittedModel:
 
     @classmethod
     def of(cls, approximation: Factorization, noise: float, error: float | None = None) -> FittedModel:
-        """The means that an approximation itself shows, with noise around it; in O((n + m) r) time."""
+        """The means of an approximation itself, with noise around it; in O((n + m) r) time."""
         return cls(_mean_row(approximation), _mean_row(approximation.T), noise, noise if error is None else error)
 
     @property
@@ -92,12 +92,12 @@ class FittedModel:
         return FittedModel(self.mean_row * unit, self.mean_column * unit, self.noise * size, self.error * size)
 
     def with_more_noise(self, left_over: float) -> FittedModel:
-        """The model around an approximation that leaves more unexplained: ``left_over``, the mean square's root."""
+        """The model around an approximation with a larger residual: ``left_over``, its root mean square."""
         return replace(self, noise=math.hypot(self.noise, left_over), error=math.hypot(self.error, left_over))
 
 
 class Completing:
-    """What an approximation can do for rows and columns that come later."""
+    """Methods of an approximation for rows and columns that come later."""
 
     def row_means(self: Any, known: Any, *, probabilities: Any = None, level: float = 0.95) -> Any:
         r"""Means of rows that were not in the matrix, from those of their values that are known, with intervals.
@@ -110,23 +110,23 @@ class Completing:
             NaN where a value is not known, as for :meth:`complete_rows`.
         probabilities : array of shape (m,), optional
             The chance of each column to be among the known ones, if these were drawn: see
-            :func:`curplus.acquisition.draw_columns`. Intervals then hold for each row by itself, whatever it is like.
+            :func:`curplus.acquisition.draw_columns`. Intervals then hold for each row by itself, however unusual.
         level : float, default 0.95
             Confidence of each interval, and of the joint intervals taken together.
 
         Returns
         -------
         MeanEstimates
-            ``estimate``, ``low`` and ``high``; ``difference(a, b)``; ``reason`` says why intervals are refused, if they
+            ``estimate``, ``low`` and ``high``; ``difference(a, b)``; ``reason`` is why intervals are refused, if they
             are.
 
         Notes
         -----
-        Without ``probabilities``, the mean :math:`t` of the other columns is predicted from the known ones by what the
-        fitted rows show: a blend of a ridge regression and of the sample mean, corrected by how much easier the known
-        columns are. The ridge and the weights are those that predict each fitted row best when it is left out. One of
-        the ridges is that of :meth:`complete_rows`. Intervals come from the errors at left-out rows, so they hold on
-        average over rows like the fitted ones; a row unlike all of these may lie outside.
+        Without ``probabilities``, the mean :math:`t` of the other columns is predicted from the known ones by a
+        regression on the fitted rows: a blend of a ridge regression and of the sample mean, corrected for the different
+        means of the columns. The ridge and the weights are those that predict each fitted row best when it is left out.
+        One of the ridges is that of :meth:`complete_rows`. Intervals come from the errors at left-out rows, so they
+        hold on average over rows like the fitted ones; a row unlike all of these may lie outside.
 
         With ``probabilities`` :math:`\pi`, every column is predicted by :meth:`complete_rows`, and the errors at the
         known ones, each predicted from the others, correct the sum (augmented inverse probability weighting) [1]_:
@@ -158,7 +158,7 @@ class Completing:
         >>> bool(np.all((means.low < new.mean(axis=1)) & (new.mean(axis=1) < means.high)))
         True
         """
-        # evaluation comes later in the story, so that it is found when it is asked for
+        # evaluation comes later in the layout, so it is imported here
         evaluation = import_module("curplus.evaluation.new_row_means")
         return evaluation.new_row_means(self, known, probabilities=probabilities, level=level)
 
@@ -166,7 +166,7 @@ class Completing:
         r"""Rows that were not in the matrix, with predictions for those of their values that are not known.
 
         A new row is the mean of the fitted rows and a part along the directions in which they differ, an offset among
-        them; of all such rows it is the most likely one, given its known values.
+        them; of all such rows it is the most likely one, given the known values.
 
         Parameters
         ----------
@@ -180,8 +180,8 @@ class Completing:
         -------
         array or DataFrame of shape (p, m)
             Of the same kind as ``rows``, with the same index and columns: known values untouched, all others
-            predicted. A row of which nothing is known becomes the mean row. Each row is completed for itself, so that
-            the others do not matter.
+            predicted. A row without known values becomes the mean row. Each row is completed independently of the
+            others.
 
         Raises
         ------
@@ -191,7 +191,7 @@ class Completing:
         Notes
         -----
         The noise that decides how closely known values are followed is ``provenance.model.noise``, which
-        :func:`curplus.approximate` finds by predicting left-out rows. Where there is none, it is the residual on the
+        :func:`curplus.approximate` finds by predicting left-out rows. If there is none, it is the residual on the
         sampled rows and columns. Cost is :math:`O(n r^2 + m r^2)`, and :math:`O(k r \min(k, r))` for each pattern of k
         known places.
 
@@ -239,7 +239,7 @@ def _filled(
 def checked_order(
     approximation: Factorization, values: Matrix, names: Names | None, words: tuple[str, str]
 ) -> IndexVector | None:
-    """Where each column of the matrix stands in new rows, which have a value or NaN for each; None if in order."""
+    """Position of each column of the matrix in new rows, which have a value or NaN for each; None if in order."""
     (name, axis), m = words, approximation.shape[1]
     if values.shape[1] != m:
         raise InvalidArgumentError(
@@ -262,20 +262,20 @@ def _predicted(approximation: Factorization, rows: Matrix) -> Matrix:
     return prior.mean + unit * (to_device(scores, prior.mean) @ prior.directions.T)
 
 
-# What rows look like, before anything is known of them
+# The prior of rows, before their values are known
 
 
 class RowPrior(NamedTuple):
     """Mean and directions of the fitted rows, and the noise around them."""
 
     mean: Vector  # (m,)
-    directions: Matrix  # (m, r), each as long as rows deviate along it, in some unit
+    directions: Matrix  # (m, r), each with the standard deviation of rows along it as its length, in some unit
     noise: float  # standard deviation, in the same unit
     unit: float  # that unit
 
 
 def row_prior(approximation: Factorization) -> RowPrior:
-    """What an approximation, and what its fit found, say of rows."""
+    """The prior of rows, from an approximation and the model of its fit."""
     n, m = approximation.shape
     left, right = float64(approximation.left.vectors), float64(approximation.right.vectors)
     Z, model = to_numpy(float64(approximation.core.Z)), approximation.provenance.model
@@ -300,8 +300,8 @@ def _mean_row(approximation: Factorization) -> Vector:
 def _centred_directions(left: Matrix, Z: FloatArray) -> tuple[float, FloatArray, FloatArray]:
     r"""Largest singular value of ``left @ Z``; singular values and right vectors without the mean of its rows.
 
-    They are those of :math:`(I - \mathbf 1 \mathbf 1^\top / n) U Z`. Along the means of U, what is left is the distance
-    of :math:`\mathbf 1 / \sqrt n` from its span, measured as such: a difference of squares would lose half of the
+    They are those of :math:`(I - \mathbf 1 \mathbf 1^\top / n) U Z`. Along the means of U, the residual is the distance
+    of :math:`\mathbf 1 / \sqrt n` from its span, measured directly: a difference of squares would lose half of the
     digits.
     """
     if not Z.size:
@@ -317,7 +317,7 @@ def _centred_directions(left: Matrix, Z: FloatArray) -> tuple[float, FloatArray,
 
 
 def residual_at_samples(approximation: Factorization) -> float:
-    """Root mean square of the residual on the sampled rows and columns; 0 where the approximation keeps none."""
+    """Root mean square of the residual on the sampled rows and columns; 0 if the approximation keeps none."""
     norm, count = 0.0, 0
     for side in (approximation, approximation.T):
         if side.right.sample is not None and math.prod(side.right.sample.shape):
@@ -334,8 +334,8 @@ def residual_at_samples(approximation: Factorization) -> float:
 def _row_scores(counts: IndexVector, j: IndexVector, y: FloatArray, prior: RowPrior) -> FloatArray:
     """The w of each row (p, r) from its known deviations y at the columns j, listed row by row.
 
-    Zero for rows of which nothing is known, and for those that are known as a whole. Rows with as many known values are
-    solved together; where they know the same places, those are solved once.
+    Zero for rows without known values, and for those that are known as a whole. Rows with equally many known values are
+    solved together; if their known places are the same, these are solved once.
     """
     (m, r), p = prior.directions.shape, len(counts)
     scores, starts = np.zeros((p, r)), np.cumsum(counts) - counts
@@ -346,12 +346,12 @@ def _row_scores(counts: IndexVector, j: IndexVector, y: FloatArray, prior: RowPr
             continue
         known = starts[rows, None] + np.arange(k)
         places, pattern, sharing = np.unique(j[known], axis=0, return_inverse=True, return_counts=True)
-        if SHARED * len(places) <= len(rows):
+        if SHARED_PLACES * len(places) <= len(rows):
             sharers = np.split(np.argsort(pattern.reshape(-1), kind="stable"), np.cumsum(sharing)[:-1])
             for place, some in zip(places, sharers, strict=True):
                 scores[rows[some]] = y[known[some]] @ _ridge_inverses(place[None], prior)[0].T
         else:
-            for part in blocks(len(rows), (k + r) * min(k, r), most=MOST):
+            for part in blocks(len(rows), (k + r) * min(k, r), most=NUMBERS_AT_A_TIME):
                 inverses = _ridge_inverses(j[known[part]], prior)
                 scores[rows[part]] = (inverses @ y[known[part], None])[:, :, 0]
     return scores
@@ -366,7 +366,7 @@ def _ridge_inverses(places: IndexVector, prior: RowPrior) -> FloatArray:
 def ridge_inverse(F: FloatArray, noise: float) -> FloatArray:
     r"""The matrices :math:`(F^\top F + \sigma^2 I)^{-1} F^\top` (b, r, k) for a stack of F (b, k, r).
 
-    Without the squares: by a QR factorization of F above :math:`\sigma I`, or of its transpose, where that has fewer
+    Without the squares: by a QR factorization of F above :math:`\sigma I`, or of its transpose, if that has fewer
     columns.
     """
     b, k, r = F.shape

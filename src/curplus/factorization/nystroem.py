@@ -5,8 +5,8 @@ With the columns :math:`C = M_{:, S}` and their intersection :math:`W = M_{S, S}
 .. math:: \hat M = C W^+ C^\top = F F^\top, \qquad F = C_{:, \pi} L^{-\top}, \qquad W_{\pi, \pi} = L L^\top
 
 where the pivots :math:`\pi` of the Cholesky factorization are taken largest first, and none that is rounding. The error
-:math:`M - \hat M` is PSD too, so that its diagonal, :math:`M_{ii} - \|f_i\|^2`, tells its trace, and no number of it is
-negative.
+:math:`M - \hat M` is PSD too, so that its diagonal, :math:`M_{ii} - \|f_i\|^2`, is not negative, and its sum bounds the
+error.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from ..observation.symmetry import mirrored, negative_beyond
 
 __all__ = ["NYSTROEM", "Nystroem", "nystroem_of"]
 
-NYSTROEM = "Nystroem"  # who found the core; the error of such an approximation is PSD
-ROUNDING = 32  # machine epsilons of the largest diagonal value: what is left below this was made by rounding
+NYSTROEM = "Nystroem"  # the solver of such a core: the error of the approximation is PSD
+ROUNDED_DIAGONAL = 32  # machine epsilons of the largest diagonal value: a residual below this is rounding
 
 
 class Nystroem(NamedTuple):
@@ -34,9 +34,9 @@ class Nystroem(NamedTuple):
     coefficients: FloatArray  # (d, k), on the host: factor == columns @ coefficients
     columns: Matrix  # (n, d), all that are known, as rows or as columns
     column_index: IndexVector  # (d,)
-    diagonal: FloatArray  # (n,), of the matrix, on the host; NaN where it is not known
-    residual: FloatArray  # (n,), of the error; NaN where it is not known
-    rounding: float  # a residual below this was made by rounding
+    diagonal: FloatArray  # (n,), of the matrix, on the host; NaN if not known
+    residual: FloatArray  # (n,), of the error; NaN if not known
+    rounding: float  # a residual below this is rounding
 
     @property
     def is_exact(self) -> bool:
@@ -45,27 +45,28 @@ class Nystroem(NamedTuple):
 
 
 def nystroem_of(observation: Observation, *, least: float = 0.0) -> Nystroem:
-    """The approximation from all columns that are known, and what it leaves of the diagonal.
+    """The approximation from all columns that are known, and the residual of the diagonal.
 
     Parameters
     ----------
     observation : Observation
         Columns or rows of a PSD matrix, without gaps; its diagonal, as far as it is known.
     least : float, default 0.0
-        Share of the largest diagonal value that a pivot must exceed, if that is more than rounding. What the others
-        would add is left out.
+        Share of the largest diagonal value that a pivot must exceed, if that is more than rounding.
 
     Raises
     ------
     InconsistentObservationError
-        If what is left of the diagonal is clearly negative somewhere, so that the matrix is not PSD.
+        If the residual of the diagonal is clearly negative somewhere, so that the matrix is not PSD.
     """
     lines = observation if not observation.n_rows else mirrored(observation)
     columns, index = double(lines.columns), lines.column_index
     diagonal = observation.diagonal()
     largest = float(np.max(np.abs(diagonal), initial=0.0, where=~np.isnan(diagonal)))
     noise = observation.noise
-    rounding = max(ROUNDING * rounding_unit(observation.values) * largest, 8 * noise if isinstance(noise, float) else 0)
+    rounding = max(
+        ROUNDED_DIAGONAL * rounding_unit(observation.values) * largest, 8 * noise if isinstance(noise, float) else 0
+    )
     W = to_numpy(take(columns, index, axis=0)) if len(index) else np.zeros((0, 0))
     coefficients, pivots = _coefficients((W + adjoint(W)) / 2, max(rounding, least * largest))
     factor = columns @ to_device(coefficients, columns)
@@ -80,7 +81,7 @@ def nystroem_of(observation: Observation, *, least: float = 0.0) -> Nystroem:
 
 
 def _left(factor: Matrix, diagonal: FloatArray) -> FloatArray:
-    """What the approximation leaves of the diagonal."""
+    """The residual of the diagonal."""
     left: FloatArray = diagonal - to_numpy(array_namespace(factor).sum(abs_squared(factor), axis=1))
     return left
 
@@ -90,7 +91,7 @@ def _lowest(residual: FloatArray) -> float:
 
 
 def _above_rounding(factor: Matrix, diagonal: FloatArray, pivots: FloatArray) -> int:
-    """How many pivots are larger than what the others leave below zero, which rounded values do."""
+    """Number of pivots that are larger than the negative residuals of the others, which come from rounding."""
     kept = len(pivots)
     while kept and pivots[kept - 1] <= -2 * _lowest(_left(factor[:, : kept - 1], diagonal)):
         kept -= 1
@@ -123,5 +124,5 @@ def _check_psd(residual: FloatArray, most: float) -> None:
         raise InconsistentObservationError(
             f"the matrix is not PSD: beside the columns that were read, row {i}, column {i} must be larger by at least "
             f'{-lowest:.6g}. If it is symmetric, use symmetric=True (symmetry="symmetric"); if its values are '
-            "rounded or noisy, say so (noise=)."
+            "rounded or noisy, give noise=."
         )

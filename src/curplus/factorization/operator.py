@@ -1,6 +1,6 @@
 """An approximation as a linear operator: products, sums, multiples, norms and solves.
 
-It speaks SciPy's operator protocol without inheriting from it, so that its arrays may come from any array-API library:
+It follows SciPy's operator protocol without inheriting from it, so that its arrays may come from any array-API library:
 ``scipy.sparse.linalg.aslinearoperator(approximation)`` and every iterative solver take it.
 """
 
@@ -37,7 +37,7 @@ __all__ = ["Operator"]
 
 
 class Operator:
-    """What the product ``left @ Z @ right.H`` of two orthonormal bases and a core can do as a linear operator."""
+    """The product ``left @ Z @ right.H`` of two orthonormal bases and a core as a linear operator."""
 
     __array_ufunc__ = None  # so that array @ approximation is left to the approximation
 
@@ -78,10 +78,9 @@ class Operator:
         return _adjoint(self.H @ _adjoint(X))
 
     def _factor(self, X: Any) -> Any:
-        """The other factor of a product; what is no array of a library becomes one, a DataFrame too.
+        """The other factor of a product, as an array in the library of the approximation.
 
-        If the approximation is of another library than NumPy, so becomes the factor, and of its type: not all of them
-        mix types.
+        It also gets the type of the approximation if that is not a NumPy array: not all libraries mix types.
         """
         Z = self.core.Z
         if hasattr(X, "shape") and hasattr(X, "tocsr"):
@@ -123,7 +122,7 @@ class Operator:
     def norm(self, ord: Literal["fro", "nuc", 2] = "fro") -> float:
         """Norm of the whole matrix, from its core alone: Frobenius, nuclear or spectral (2)."""
         if ord not in ("fro", "nuc", 2):
-            raise InvalidArgumentError(f'ord={ord!r} is not a norm that can be had. Use "fro", "nuc" or 2.')
+            raise InvalidArgumentError(f'ord={ord!r} is not a norm that can be computed. Use "fro", "nuc" or 2.')
         Z = to_numpy(double(self.core.Z))
         unit = power_of_two(largest(Z), Z)
         return float(np.linalg.norm(Z / unit, ord)) * unit if Z.size else 0.0

@@ -1,8 +1,8 @@
 """How an approximation was made: by which method, from which sample, without which entries.
 
-A method has one verb, ``fit(observation, *, rng=0)``, so an approximation that remembers its method can be made again
-from other data; :func:`curplus.certify` does that. An approximation that was cut or transposed is made by the old
-method followed by the cut or the transposition.
+A method has one verb, ``fit(observation, *, rng=0)``, so an approximation that keeps its method can be made again
+from other data; :func:`curplus.certify` does that. The method of an approximation that was cut or transposed is the
+old one followed by the cut or the transposition.
 """
 
 from __future__ import annotations
@@ -92,8 +92,8 @@ class Provenance:
     held_out: IndexVector = field(default_factory=lambda: np.empty(0, dtype=np.int64))  # records the fit did not use
     fingerprint: Fingerprint | None = None  # of the observation; None: not known
     report: FitReport = FitReport()
-    model: FittedModel | None = None  # what the fit found about means and noise, for rows that come later
-    refits: Refits | None = None  # by which the approximation is judged; None: it is fitted again when that is asked
+    model: FittedModel | None = None  # means and noise, for rows that come later
+    refits: Refits | None = None  # for held-out errors; None: the method is fitted again when they are needed
 
     @property
     def T(self) -> Provenance:
@@ -131,7 +131,7 @@ class Provenance:
 
 
 def method_record(method: Any) -> dict[str, Any] | None:
-    """Name and fields of a method as JSON has them; None where there is none, or where it is not all plain data."""
+    """Name and fields of a method as JSON has them; None if there is none, or if it is not all plain data."""
     try:
         return None if method is None else _record(method)
     except TypeError:

@@ -1,4 +1,4 @@
-"""What a fit chose and found, as data: text, HTML, JSON and the command line are made from it."""
+"""The report of a fit as data: text, HTML, JSON and the command line are made from it."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Fact(NamedTuple):
     """One fact: a value with its unit, and why it is so."""
 
     name: str  # in code
-    value: Any  # a number, a truth value or words; nan or None where there is none
+    value: Any  # a number, a truth value or text; nan or None if there is none
     label: str = ""  # for people; "{axis}" stands for the axis
     unit: str = ""
     reason: str = ""
-    axis: str = ""  # "rows" or "columns", where the fact is about one of them
+    axis: str = ""  # "rows" or "columns", if the fact is about one of them
     is_judgement: bool = False  # of this very approximation, so that it does not hold for a part of it
 
     @property
@@ -37,7 +37,7 @@ class Fact(NamedTuple):
 
     @property
     def title(self) -> str:
-        """What the value is, for people."""
+        """The value as text."""
         return (self.label or self.name.replace("_", " ")).replace("{axis}", self.axis)
 
     @property

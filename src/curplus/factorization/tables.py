@@ -23,7 +23,7 @@ __all__ = ["check_not_infinite", "column_order", "filled_frame", "like_table", "
 
 
 def numbers(table: Any, *, name: str) -> tuple[Matrix, Names | None, Names | None]:
-    """Values of a table (p, m), NaN where there is none, and the names of its rows and columns."""
+    """Values of a table (p, m), NaN if there is none, and the names of its rows and columns."""
     if is_frame(table):
         source: Any = as_source(table)
         return source.rows(np.arange(source.shape[0])), source.row_names, source.column_names
@@ -48,7 +48,7 @@ def like_table(table: Any, values: Matrix) -> Any:
 
 
 def column_order(given: Names | None, expected: Names | None, *, name: str, axis: str) -> IndexVector | None:
-    """Where each column of the matrix stands in a table; None where they are in order or have no names."""
+    """Position of each column of the matrix in a table; None if they are in order or have no names."""
     if given is None or expected is None or np.array_equal(given, expected) or _is_counted(given):
         return None
     where = {label: t for t, label in enumerate(given.tolist())}
@@ -58,13 +58,13 @@ def column_order(given: Names | None, expected: Names | None, *, name: str, axis
         what = f"does not have {', '.join(missing)}" if missing else f"has several {axis} of the same name"
         raise InvalidArgumentError(
             f"{name} {what}, and the {axis} of the approximation have names. Give all of its {axis}, by the same names "
-            "in any order, NaN where nothing is known; or an array without names."
+            "in any order, NaN if a value is not known; or an array without names."
         )
     return np.asarray(order, dtype=np.int64)
 
 
 def _is_counted(names: Names) -> bool:
-    """Whether names are only positions, which pandas gives to those that have none."""
+    """Whether names are only positions, which pandas gives to rows and columns without names."""
     return names.dtype.kind in "iu" and np.array_equal(names, np.arange(len(names)))
 
 

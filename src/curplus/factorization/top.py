@@ -25,17 +25,17 @@ __all__ = ["Top", "top_columns"]
 class Top:
     """The columns with the largest predictions in each row, best first. Returned by :meth:`curplus.Factorization.top`.
 
-    Where a row has fewer columns left than were asked for, there are -1 and NaN at the end.
+    If a row has fewer columns left than were asked for, there are -1 and NaN at the end.
     """
 
     rows: IndexVector  # (p,), positions
     columns: IndexVector  # (p, k), positions
-    values: FloatArray  # (p, k), what is predicted there
-    row_names: Names  # (p,), the positions where there are no names
+    values: FloatArray  # (p, k), predictions
+    row_names: Names  # (p,), the positions if there are no names
     column_names: Names  # (m,), of all columns
 
     def to_frame(self) -> Any:
-        """A pandas table with a line for each pick: row, place (1 is the best), column, value."""
+        """A pandas table with a row for each pick: row, place (1 is the best), column, value."""
         pandas = import_extra("pandas", extra="pandas", purpose="a table of the best columns needs pandas")
         p, place = np.nonzero(self.columns >= 0)
         names = {"row": self.row_names[p], "place": place + 1, "column": self.column_names[self.columns[p, place]]}
@@ -50,8 +50,8 @@ def top_columns(approximation: Factorization, k: int, rows: Any, exclude: Any) -
     rows = np.arange(n) if rows is None else check_index(rows, n, name="rows")
     if exclude is not None and (not isinstance(exclude, Observation) or exclude.shape != a.shape):
         raise InvalidArgumentError(
-            f"exclude={exclude!r} is no Observation of a matrix of shape {a.shape}. Give the one that says what is "
-            "known already."
+            f"exclude={exclude!r} is no Observation of a matrix of shape {a.shape}. Give the one with the values that "
+            "are known already."
         )
     cells = None if exclude is None else Cells.of(exclude)
     columns, values = np.empty((len(rows), k), dtype=np.int64), np.empty((len(rows), k))

@@ -1,4 +1,4 @@
-r"""All rows are complete: nothing is left to predict but rows that come later, so left-out rows say how.
+r"""All rows are complete: only later rows are left to predict, and left-out rows choose how.
 
 A new row is completed from its known values J by the ridge regression that
 :meth:`~curplus.Factorization.complete_rows` stands for,
@@ -6,7 +6,7 @@ A new row is completed from its known values J by the ridge regression that
 .. math:: \hat x = c + (x_J - c_J) \, (S_{JJ} + \sigma^2 I)^{-1} S_{J\cdot},
 
 with the mean c and the covariance S of all rows: every direction helps, and the noise :math:`\sigma` decides how much.
-The fitted rows choose it. Random sets of columns are taken as known, of several sizes, and each row is predicted from
+Left-out rows choose it. Random sets of columns are taken as known, of several sizes, and each row is predicted from
 the others; leaving a row out divides its residual by one minus its leverage, so that nothing is fitted again.
 """
 
@@ -23,16 +23,16 @@ from ..factorization import Basis, Core, Factorization, FittedModel, leading_bas
 
 __all__ = ["complete_matrix", "held_rows_noise"]
 
-SIZES, DRAWS = (8, 32, 128), 2  # how many columns are taken as known, and how often
+SIZES, DRAWS = (8, 32, 128), 2  # numbers of columns that are taken as known, and sets of each
 MOST_ROWS, MOST_COLUMNS = 500, 300  # that are predicted
 NOISES = 10.0 ** np.arange(-16, 2, 0.5)  # in terms of the variance of the values
-AS_GOOD = 1e-3  # the least noise is taken whose squared errors exceed those of the best by no more than this
-EXACT = 1e-12  # squared errors below this, relative to the variance, are as good as none
-INTERPOLATED = 1e-6  # rows with less than this of their leverage left do not say how they would be predicted
+AS_GOOD_NOISE = 1e-3  # the least noise with squared errors within this share of the best ones
+EXACT_FIT = 1e-12  # squared errors below this, relative to the variance, are as good as none
+INTERPOLATED = 1e-6  # with less of one minus its leverage, the left-out residual of a row is rounding
 
 
 def complete_matrix(matrix: Matrix, rank: int | None) -> tuple[Factorization, FittedModel]:
-    """Best approximation of a known matrix, and what left-out columns of it say about others.
+    """Best approximation of a known matrix, with the noise for later columns, which left-out columns choose.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def complete_matrix(matrix: Matrix, rank: int | None) -> tuple[Factorization, Fi
     -------
     Factorization, FittedModel
         The noise of the model is the one with which left-out columns are predicted best from part of their values,
-        and what the approximation leaves unexplained.
+        with the part that the approximation does not explain.
     """
     whole = _factorized(matrix)
     noise = held_rows_noise(matrix.T)
@@ -76,7 +76,7 @@ def held_rows_noise(rows: Matrix) -> float:
     Returns
     -------
     float
-        0 where rows are predicted exactly; the standard deviation of the values where no row can be left out.
+        0 if rows are predicted exactly; the standard deviation of the values if no row can be left out.
     """
     n, m = (int(size) for size in rows.shape)
     variance = float(array_namespace(rows).mean(_centred(rows, np.arange(m)) ** 2)) if m else 0.0
@@ -87,9 +87,9 @@ def held_rows_noise(rows: Matrix) -> float:
     rng = np.random.default_rng(0)
     squares = np.asarray([sum(_left_out_squares(rows, size, noises, rng) for _ in range(DRAWS)) for size in sizes])
     squares /= DRAWS * variance
-    total = np.sum(np.log(squares + EXACT), axis=0)
-    first = int(np.argmax(total < np.min(total) + len(sizes) * AS_GOOD))
-    return 0.0 if first == 0 and squares[-1, 0] < EXACT else math.sqrt(noises[first])
+    total = np.sum(np.log(squares + EXACT_FIT), axis=0)
+    first = int(np.argmax(total < np.min(total) + len(sizes) * AS_GOOD_NOISE))
+    return 0.0 if first == 0 and squares[-1, 0] < EXACT_FIT else math.sqrt(noises[first])
 
 
 class _Regression(NamedTuple):

@@ -55,7 +55,7 @@ class CURFull:
     sees_whole_matrix: ClassVar[bool] = True
 
     def fit(self, observation: Observation, *, rng: RandomState = 0, bases: Bases | None = None) -> Factorization:
-        """The approximation; ``bases`` are those of the samples, where they have been found before."""
+        """The approximation; ``bases`` are those of the samples, if they are known already."""
         check_observation(observation)
         check_complete(observation, "CUR-F")
         if self.source is None:

@@ -38,13 +38,13 @@ def cur_plus(
         How to solve for Z: a name in :data:`curplus.solvers.SOLVERS`, or an object. The result does not depend on it.
     holdout : float, default 0
         Share of the entries outside the sampled rows and columns that is kept out of the fit, so that
-        :func:`curplus.certify` can judge the approximation by them.
+        :func:`curplus.certify` can estimate the error from them.
 
     Returns
     -------
     Factorization
-        Its ``core`` says how Z was found and how far to trust it. If the samples have fewer than ``rank`` independent
-        columns or rows the bases are narrower, and ``core.notes`` says so.
+        Its ``core`` records how Z was found and how far to trust it. If the samples have fewer than ``rank``
+        independent columns or rows, the bases are narrower, and ``core.notes`` has a warning.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def cur_plus(
     Notes
     -----
     On an incoherent matrix of rank r this is exact (Theorem 1). On sparse or coherent matrices of full rank the entries
-    rarely hit what matters, and the least-squares answer can be worse than no answer at all. ``core.condition`` warns.
+    rarely hit the large values, and the least-squares answer can be worse than zero: look at ``core.condition``.
 
     Examples
     --------
@@ -83,7 +83,7 @@ class CURPlus:
     sees_whole_matrix: ClassVar[bool] = False
 
     def fit(self, observation: Observation, *, rng: RandomState = 0, bases: Bases | None = None) -> Factorization:
-        """The approximation; ``bases`` are those of the samples, where they have been found before."""
+        """The approximation; ``bases`` are those of the samples, if they are known already."""
         check_observation(observation)
         check_complete(observation, "CUR+")
         solver = SOLVERS.resolve(self.solver)

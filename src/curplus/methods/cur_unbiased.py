@@ -45,7 +45,7 @@ class CURUnbiased:
     sees_whole_matrix: ClassVar[bool] = False
 
     def fit(self, observation: Observation, *, rng: RandomState = 0, bases: Bases | None = None) -> Factorization:
-        """The approximation; ``bases`` are those of the samples, where they have been found before."""
+        """The approximation; ``bases`` are those of the samples, if they are known already."""
         check_observation(observation)
         check_complete(observation, "CUR-E")
         check_has_entries(observation, "CUR-E")

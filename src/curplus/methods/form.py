@@ -5,8 +5,8 @@ With orthonormal bases :math:`Q_C` of the sampled columns and :math:`Q_R` of the
 
 .. math:: \hat M_{\text{cur}} = Q_C \, (Q_C^\top \hat M \, Q_R) \, Q_R^\top
 
-is the matrix nearest to the free answer :math:`\hat M` that is made of them. Whatever evidence chose for the free
-answer (ridge, correction, refinement) has chosen it for this one too.
+is the matrix nearest to the free answer :math:`\hat M` that is made of them. Ridge, weights and rank of the free answer
+are kept.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class InSpan(NamedTuple):
 
     @property
     def facts(self) -> tuple[Fact, ...]:
-        """What there is to say about it."""
+        """The cost as facts."""
         label, unit = "outside the span of the samples", "of the squares of the free answer, left out"
         return (Fact("outside_span", self.outside, label, unit, is_judgement=True),)
 
@@ -76,7 +76,7 @@ def _check_samples(observation: Observation) -> None:
 
 
 def in_form(form: str, answer: Factorization, observation: Observation) -> tuple[Factorization, tuple[Fact, ...]]:
-    """A free answer in the form asked for, and what that costs."""
+    """A free answer in the wanted form, and what that costs."""
     if form == "free":
         return answer, ()
     span = in_span(answer, observation)

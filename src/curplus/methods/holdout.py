@@ -16,8 +16,8 @@ def split_entries(
 ) -> tuple[IndexVector, IndexVector]:
     """Records outside the sampled rows and columns, in two parts: to fit, and a random share to check.
 
-    Records of one position stay together, and the share is one of positions, rounded down, ``at_most`` so many. Those
-    that took part in choosing what was read are fitted; of the others, at most half are set aside for them too.
+    Records of one position stay together, and the share is one of positions, rounded down, ``at_most`` so many. Records
+    that helped to choose rows and columns are all fitted, and at most half of the others are set aside.
     """
     outside = np.flatnonzero(observation.outside)
     place = observation.entries.flat_index[outside]

@@ -34,8 +34,8 @@ def load(path: str | PathLike[str]) -> Factorization | Observation:
     Returns
     -------
     Factorization or Observation
-        An approximation knows its method again, if that is one of :data:`curplus.methods.METHODS`; made by another one
-        it works as before, but cannot be fitted again.
+        An approximation has its method again if that is one of :data:`curplus.methods.METHODS`; with another one it
+        works as before, but cannot be fitted again.
 
     Raises
     ------
@@ -43,10 +43,10 @@ def load(path: str | PathLike[str]) -> Factorization | Observation:
         If the file is damaged, truncated or was not written by curplus.
     """
     saved = read_store(path) if Path(path).is_dir() else read_file(path)
-    if saved.kind not in KINDS:
-        raise FileFormatError(f"{path} holds a {saved.kind!r}, which this version of curplus does not know.")
+    if saved.kind not in SAVED_KINDS:
+        raise FileFormatError(f"{path} holds a {saved.kind!r}, which this version of curplus cannot read.")
     with damage_reported(path):
-        return KINDS[saved.kind](saved)
+        return SAVED_KINDS[saved.kind](saved)
 
 
 def _observation(saved: SavedFile) -> Observation:
@@ -83,7 +83,7 @@ def _basis(arrays: dict[str, Any], side: str) -> Basis:
 
 
 def _model(saved: SavedFile, shape: Shape) -> FittedModel | None:
-    """What was found about means and noise; files of earlier versions have none."""
+    """The fitted means and noise; files of earlier versions have none."""
     numbers = saved.fields.get("model")
     if numbers is None:
         return None
@@ -111,7 +111,7 @@ def _refits(saved: SavedFile) -> Refits | None:
     return Refits(fold, rows, columns, tuple(fits))
 
 
-KINDS: dict[str, Callable[[SavedFile], Factorization | Observation]] = {
+SAVED_KINDS: dict[str, Callable[[SavedFile], Factorization | Observation]] = {
     "observation": _observation,
     "factorization": _factorization,
 }

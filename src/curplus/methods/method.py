@@ -25,8 +25,8 @@ __all__ = ["Bases", "Method", "approximation_of", "check_complete", "check_has_e
 class Method(Protocol):
     """A way from an observation to an approximation: a small frozen object that owns its options.
 
-    Any object with these two members is one. Where it is a dataclass of plain values, it is saved with the
-    approximation; one that stands in :data:`curplus.methods.METHODS` can be used again after loading.
+    Any object with these two members is one. If it is a dataclass of plain values, it is saved with the
+    approximation; if it is in :data:`curplus.methods.METHODS`, it can be used again after loading.
     """
 
     @property
@@ -38,7 +38,7 @@ class Method(Protocol):
 
 
 class Bases(NamedTuple):
-    """Leading subspaces of the sampled columns and rows, where they have been found before."""
+    """Leading subspaces of the sampled columns and rows, if they are known already."""
 
     left: Basis
     right: Basis
@@ -88,7 +88,7 @@ def check_complete(observation: Observation, method: str) -> None:
     if observation.has_gaps:
         raise InvalidArgumentError(
             f"{method} needs complete rows and columns, and the sampled ones have {observation.n_line_gaps} gaps. "
-            "Use approximate(observation), which uses all that rows and columns with gaps know."
+            "Use approximate(observation), which uses the known values of rows and columns with gaps."
         )
 
 

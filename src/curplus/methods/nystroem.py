@@ -1,4 +1,4 @@
-"""The approximation of a PSD matrix from some of its columns, and what the diagonal says of it."""
+"""The approximation of a PSD matrix from some of its columns, and its error by the diagonal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .notes import ASKED_FOR
 
 __all__ = ["by_nystroem", "has_other_entries", "is_nystroem"]
 
-FEWEST = 100  # entries off the diagonal that could tell something better
+FEWEST_OFF_DIAGONAL = 100  # entries off the diagonal; with fewer, the blend is not compared with it
 HALF_OF_DIGITS = 1e-8  # least pivot, relative to the largest diagonal value, for a C U R form that keeps half of them
 
 
@@ -30,9 +30,9 @@ def is_nystroem(observation: Observation) -> bool:
 
 
 def has_other_entries(observation: Observation) -> bool:
-    """Whether there are entries off the diagonal that could tell something better; not those that columns asked for."""
+    """Whether there are enough entries off the diagonal, not chosen adaptively, to compare with the blend."""
     o = observation
-    return o.design.entries != "adaptive" and int(np.count_nonzero(o.outside & (o.i != o.j))) >= FEWEST
+    return o.design.entries != "adaptive" and int(np.count_nonzero(o.outside & (o.i != o.j))) >= FEWEST_OFF_DIAGONAL
 
 
 def by_nystroem(observation: Observation, unit: float, rank: int | None, form: str) -> tuple[Factorization, FitReport]:
@@ -85,6 +85,6 @@ def _verdict(exact: bool, trace: float, share: float) -> str:
     if exact:
         return "exact, if the matrix is PSD: nothing but rounding is left of its diagonal"
     if math.isnan(trace):
-        return "unverifiable: it fits what was read, and the diagonal, which would tell the error, is not known"
+        return "unverifiable: it fits what was read, and the diagonal, which bounds the error, is not known"
     part = "" if math.isnan(share) else f", {share:.2%} of that of the matrix"
-    return f"the trace of the error is {trace:.4g}{part}, if the matrix is PSD: the diagonal tells it"
+    return f"the trace of the error is {trace:.4g}{part}, from the diagonal, if the matrix is PSD"

@@ -1,7 +1,8 @@
 r"""Approximations of matrices that equal their adjoint, and of PSD ones.
 
-Nothing is lost by following the promise: M is as far from :math:`\hat M^\top` as from :math:`\hat M`, so their mean is
-no farther; and a PSD matrix is no farther from the PSD part of an approximation than from the approximation.
+The symmetric part of an approximation is no worse: M is as far from :math:`\hat M^\top` as from :math:`\hat M`, so
+their mean is no farther; and a PSD matrix is no farther from the PSD part of an approximation than from the
+approximation.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Two readings of one place must agree: to rounding where readings are exact, and within their noise elsewhere."""
+"""Two readings of one place must agree: to rounding if readings are exact, and within their noise otherwise."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ NEGATIVE = 1e-6  # share of the largest diagonal value that a number may be belo
 
 
 class Spread(NamedTuple):
-    """Standard deviations of readings; inf where two of one place may differ by any amount."""
+    """Standard deviations of readings; inf if two of one place may differ by any amount."""
 
-    line: float  # of a reading in a row or column
+    line: float  # of a reading in a sampled row or column
     records: Any  # of an entry: one number, or one for each record
 
     def of(self, which: IndexVector) -> Any:
@@ -44,7 +44,7 @@ def spread_of(readings: Readings) -> Spread:
 Place: TypeAlias = Callable[[int], tuple[int, int]]  # row and column of the t-th number of an array
 
 
-class Comparison(NamedTuple):
+class ComparedReadings(NamedTuple):
     """Two readings of the same places."""
 
     first: str  # what the first readings are of
@@ -64,26 +64,26 @@ def check_agreement(first: Readings, second: Readings, magnitude: float) -> None
         ours = take(first.rows, second.column_index, axis=1)
         theirs = take(second.columns, first.row_index, axis=0)
         place = _crossing(first.row_index, second.column_index)
-        _compare(Comparison("rows", ours, "columns", theirs, place), rounding, _tolerated(spread.line, line))
+        _compare(ComparedReadings("rows", ours, "columns", theirs, place), rounding, _tolerated(spread.line, line))
     if not first.n_entries:
         return
     for what, a, b in (("rows", first.H, second.H), ("columns", first, second)):
         on = index_table(b.column_index, b.shape[1])[a.j]
         t = np.flatnonzero(on >= 0)
         ours, theirs = take(a.values, t, axis=0), gather(b.columns, a.i[t], on[t])
-        pair = Comparison("entries", ours, what, theirs, _pair(first.i[t], first.j[t]))
+        pair = ComparedReadings("entries", ours, what, theirs, _pair(first.i[t], first.j[t]))
         _compare(pair, rounding, _tolerated(spread.of(t), line))
 
 
 def check_records(readings: Readings, magnitude: float) -> None:
-    """Records of one place differ by no more than their noise, where that is known."""
+    """Records of one place differ by no more than their noise, if that is known."""
     r, spread = readings, spread_of(readings)
     if not 0 < spread.line < math.inf or not r.entries.has_repeats:
         return
     _, first, place = np.unique(r.entries.flat_index, return_index=True, return_inverse=True)
     t = np.flatnonzero(first[place] != np.arange(r.n_entries))
     ours, theirs = take(r.values, t, axis=0), take(r.values, first[place[t]], axis=0)
-    pair = Comparison("entries", ours, "entries before", theirs, _pair(r.i[t], r.j[t]))
+    pair = ComparedReadings("entries", ours, "entries before", theirs, _pair(r.i[t], r.j[t]))
     noise = _tolerated(spread.of(t), spread.of(first[place[t]]))
     _compare(pair, 8 * rounding_unit(r.values) * magnitude, noise)
 
@@ -101,7 +101,7 @@ def check_repeated(first: Readings, second: Readings, magnitude: float) -> None:
         ours, theirs = take(a.columns, where[both], axis=1), take(b.columns, both, axis=1)
         place = _crossing(np.arange(a.shape[0]), b.column_index[both])
         place = _turned(place) if what == "rows" else place
-        pair = Comparison(f"first {what}", ours, f"{what} of the second", theirs, place)
+        pair = ComparedReadings(f"first {what}", ours, f"{what} of the second", theirs, place)
         _compare(pair, 8 * rounding_unit(first.values) * magnitude, noise)
 
 
@@ -117,8 +117,8 @@ def check_symmetric(readings: Readings, magnitude: float) -> None:
     except InconsistentObservationError as error:
         promise = "M = M.H, its conjugate transpose" if is_complex(r.values) else "M = M.T"
         raise InconsistentObservationError(
-            f"symmetry={r.symmetry!r} promises {promise}, so a value stands for two places, but {error} "
-            "If the matrix is not symmetric, leave the promise out."
+            f"symmetry={r.symmetry!r} states {promise}, so a value stands for two places, but {error} "
+            "If the matrix is not symmetric, leave symmetry out."
         ) from error
     if r.symmetry == PSD and r.noise is None:
         _check_diagonal(r.diagonal(), negative_beyond(r))
@@ -134,7 +134,7 @@ def _check_diagonal(diagonal: FloatArray, share: float) -> None:
     if len(known) and np.min(diagonal[known]) < -share * np.max(np.abs(diagonal[known])):
         i = known[np.argmin(diagonal[known])]
         raise InconsistentObservationError(
-            f'symmetry="psd" promises that no diagonal value is negative, but row {i}, column {i} was read as '
+            f'symmetry="psd" states that no diagonal value is negative, but row {i}, column {i} was read as '
             f'{diagonal[i]:.6g}. If the matrix is symmetric and not PSD, use "symmetric".'
         )
 
@@ -156,7 +156,7 @@ def _turned(place: Place) -> Place:
     return lambda t: place(t)[::-1]
 
 
-def _compare(pair: Comparison, rounding: float, noise: Any) -> None:
+def _compare(pair: ComparedReadings, rounding: float, noise: Any) -> None:
     """Readings are compared where they are, as whole columns can be among them; ``noise`` is what it allows."""
     if not math.prod(pair.ours.shape):
         return
@@ -174,7 +174,7 @@ def _compare(pair: Comparison, rounding: float, noise: Any) -> None:
     i, j = pair.place(t)
     rule = (
         f"One place has one value (to {AGREEMENT:g} relative): check which reading is right, or average them "
-        "first. If readings are noisy, say so (noise=, see Observation)."
+        "first. If readings are noisy, give noise= (see Observation)."
     )
     if noisy:
         most = np.broadcast_to(noise, apart.shape)[t]

@@ -1,9 +1,9 @@
 """Everything that was read of a matrix, each cell once: what models are fitted to.
 
 Sampled rows and columns stay arrays, in their library and on their device; entries are those outside them. Gaps are
-cells that are missing. Of a symmetric matrix every value stands in both of its places, so that no model needs to know
-of the symmetry. A model takes the view that it needs: rows, columns and entries, one list of all cells, or blocks of
-rows with NaN where nothing is known.
+cells that are missing. Of a symmetric matrix every value stands in both of its places, so that no model needs a special
+case for symmetry. A model takes the view that it needs: rows, columns and entries, one list of all cells, or blocks of
+rows with NaN at unknown cells.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ class Cells:
     ) -> Cells:
         """The same without some entries, rows and columns (truth values), and single cells of rows and columns.
 
-        A row that is left out is still known where it crosses the columns that are kept, and the other way round.
+        A row that is left out is still known in the columns that are kept, and the other way round.
         """
         part = self
         if entries is not None:
@@ -168,7 +168,7 @@ class Cells:
 
     @cached_property
     def scattered(self) -> Entries:
-        """All known cells as entries on the host, first the entries, then what rows and columns hold."""
+        """All known cells as entries on the host, first the entries, then the cells of rows and columns."""
         (row, of_row), (of_column, column) = self._known(self.rows), self._known(self.columns)
         once = index_table(self.row_index, self.shape[0])[of_column] < 0
         of_column, column = of_column[once], column[once]
@@ -207,7 +207,7 @@ class Cells:
         return sums
 
     def block(self, index: IndexVector) -> FloatArray:
-        """Some rows of the matrix on the host, NaN where nothing is known."""
+        """Some rows of the matrix on the host, NaN at unknown cells."""
         n, m = self.shape
         place = index_table(self.row_index, n)[index]
         on_row = place >= 0

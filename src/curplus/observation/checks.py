@@ -36,11 +36,11 @@ RAREST = 1e-100  # the least chance of a position, relative to a uniform draw, w
 
 
 def check_design(design: Any) -> SamplingDesign:
-    """How columns, rows and entries were chosen, in known words."""
+    """How columns, rows and entries were chosen: one of the known words for each."""
     words = tuple(design) if isinstance(design, (tuple, list)) else ()
     if len(words) != 3 or not set(words) <= set(DESIGNS):
         raise InvalidArgumentError(
-            f"design={design!r} must say 'uniform', 'given' or 'adaptive' for columns, rows and entries, as "
+            f"design={design!r} must have 'uniform', 'given' or 'adaptive' for columns, rows and entries, as "
             "SamplingDesign does."
         )
     return design if isinstance(design, SamplingDesign) else SamplingDesign(*words)
@@ -67,14 +67,14 @@ def _check_each(x: Vector, good: Any, name: str, at_most: float) -> None:
 
 
 def check_evidence(evidence: Any, size: int) -> NDArray[np.bool_] | None:
-    """One truth value for each entry; None where all are true."""
+    """One truth value for each entry; None if all are true."""
     if evidence is None:
         return None
     x = np.asarray(evidence)
     if x.dtype != bool or x.shape != (size,):
         raise InvalidArgumentError(
             f"evidence has shape {x.shape} and type {x.dtype}, and there are {size} entries. Give one truth value for "
-            "each: False where an entry took part in choosing what to read."
+            "each: False if an entry took part in choosing what to read."
         )
     return None if x.all() else x
 

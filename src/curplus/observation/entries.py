@@ -16,12 +16,12 @@ from .._typing import FloatArray, IndexVector, Shape, Vector
 
 __all__ = ["OF_RECORDS", "Entries", "PlaceMeans", "Repeats", "weighted_means"]
 
-#: What there is one of for each record; the first three always.
+#: Fields with one element for each record; the first three are always there.
 OF_RECORDS = ("i", "j", "values", "probabilities", "weights", "noise", "evidence")
 
 
 class Repeats(NamedTuple):
-    """What repeated readings show of the noise."""
+    """The noise, estimated from repeated readings."""
 
     squares: float = 0.0  # weighted sum of squared deviations from the means of their places
     freedom: int = 0  # degrees of freedom: readings less places
@@ -32,7 +32,7 @@ class Repeats(NamedTuple):
 
     @property
     def standard_deviation(self) -> float:
-        """Pooled standard deviation of a reading; nan where nothing was read twice."""
+        """Pooled standard deviation of a reading; nan if nothing was read twice."""
         return math.sqrt(self.squares / self.freedom) if self.freedom > 0 else math.nan
 
 
@@ -131,7 +131,7 @@ class Entries:
         return replace(self, values=values)
 
     def parts(self) -> dict[str, Any]:
-        """What there is one of for each record, by name."""
+        """The fields with one element for each record, by name."""
         return {name: getattr(self, name) for name in OF_RECORDS}
 
     @property
@@ -143,7 +143,7 @@ class Entries:
 
     @property
     def relative_weights(self) -> FloatArray:
-        """How much each record counts in an average, where a reading in a row or column counts 1."""
+        """How much each record counts in an average, if a reading in a row or column counts 1."""
         return np.ones(len(self)) if self.weights is None or not len(self) else self.weights / np.mean(self.weights)
 
     @property
@@ -152,7 +152,7 @@ class Entries:
         return self.importance_weights * self.relative_weights
 
     def means(self, some: IndexVector) -> PlaceMeans:
-        """Means of some of the records, one for each place, and what these records show of the noise."""
+        """Means of some of the records, one for each place, and the noise estimated from these records."""
         flat, place = np.unique(self.flat_index[some], return_inverse=True)
         values = to_numpy(double(take(self.values, some, axis=0)))
         weights = self.relative_weights[some]
@@ -162,7 +162,7 @@ class Entries:
 
 
 def weighted_means(place: IndexVector, value: FloatArray, weight: FloatArray, size: int) -> FloatArray:
-    """Weighted mean of the readings of each place: the value itself, to the last bit, where all agree; else NaN."""
+    """Weighted mean of the readings of each place: the value itself, to the last bit, if all agree; else NaN."""
     first = np.full(size, np.nan, dtype=value.dtype)
     first[place[::-1]] = value[::-1]
     total = np.bincount(place, weight, size)

@@ -56,7 +56,7 @@ def within_bounds(
 
 
 def limited(x: Matrix, min_value: Any, max_value: Any) -> Matrix:
-    """``x`` with no number below the one limit or above the other, where these are given."""
+    """``x`` with no number below the one limit or above the other, if these are given."""
     low, high = _limit(min_value, "min_value", -math.inf), _limit(max_value, "max_value", math.inf)
     if low > high:
         raise InvalidArgumentError(f"min_value={low:g} is larger than max_value={high:g}. Give the smaller one first.")
@@ -75,7 +75,7 @@ def _check_shapes(observation: Readings, approximation: Any) -> None:
     shape = tuple(getattr(approximation, "shape", ()))
     if not hasattr(approximation, "to_array") or shape != observation.shape:
         raise InvalidArgumentError(
-            f"the observation is of a matrix of shape {observation.shape}, and what shall fill it is a "
+            f"the observation is of a matrix of shape {observation.shape}, and the approximation is a "
             f"{type(approximation).__name__} of shape {shape}. Give an approximation of the same matrix."
         )
 

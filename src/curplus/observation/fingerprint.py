@@ -1,4 +1,4 @@
-"""What tells one sample from another: where it was read, and some of what was read."""
+"""The identity of a sample: where it was read, and some of its values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .readings import Readings
 
 __all__ = ["Fingerprint", "fingerprint"]
 
-PROBES = 1024  # values of the columns and rows that are looked at; a whole part may lie on another device
+PROBES = 1024  # values of the columns and rows that are hashed; a whole part may lie on another device
 
 
 class Fingerprint(NamedTuple):

@@ -1,4 +1,4 @@
-"""Places that must not be read: what is drawn represents the others, and what is said of a matrix is said of them."""
+"""Places that must not be read: samples, errors and means represent the other places."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..exceptions import InvalidArgumentError
 
 __all__ = ["Region", "check_region"]
 
-PARTS = ("forbidden_rows", "forbidden_columns", "forbidden_i", "forbidden_j")
+FORBIDDEN_PARTS = ("forbidden_rows", "forbidden_columns", "forbidden_i", "forbidden_j")
 
 
 class Region(NamedTuple):
@@ -37,12 +37,12 @@ class Region(NamedTuple):
 
     def parts(self) -> dict[str, IndexVector]:
         """The positions as arrays, for a file."""
-        return dict(zip(PARTS, (self.rows, self.columns, *self.cells), strict=True))
+        return dict(zip(FORBIDDEN_PARTS, (self.rows, self.columns, *self.cells), strict=True))
 
     @classmethod
     def of_parts(cls, arrays: dict[str, Any]) -> Region:
         """The places that :meth:`parts` made arrays of, taken out of these."""
-        rows, columns, i, j = (np.asarray(arrays.pop(name, NO_INDEX)) for name in PARTS)
+        rows, columns, i, j = (np.asarray(arrays.pop(name, NO_INDEX)) for name in FORBIDDEN_PARTS)
         return cls(rows, columns, (i, j))
 
     def union(self, other: Region, shape: Shape) -> Region:
@@ -70,7 +70,7 @@ class Region(NamedTuple):
         return others
 
     def size(self, shape: Shape) -> int:
-        """How many places they are, as a union has them."""
+        """Number of these places, each counted once."""
         return shape[0] * shape[1] - int(np.sum(self.others(shape)))
 
 
@@ -80,7 +80,7 @@ def check_region(places: Any, shape: Shape, *, name: str) -> Region:
         return Region() if places is None else places
     if not isinstance(places, Mapping) or not set(places) <= set(Region._fields):
         raise InvalidArgumentError(
-            f"{name}={places!r} does not say what. Give {name}={{'rows': [...], 'columns': [...], 'cells': (i, j)}}, "
+            f"{name}={places!r} is no dict of places. Give {name}={{'rows': [...], 'columns': [...], 'cells': (i, j)}} "
             "or some of these."
         )
     places = Region(**places)

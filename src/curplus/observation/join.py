@@ -8,7 +8,7 @@ import numpy as np
 
 from .._arrays import array_namespace, concatenate, float64, index_table, keep, one_type, take
 from .._typing import Array, IndexVector, Vector
-from .._validation import UNKNOWN
+from .._validation import UNKNOWN_NOISE
 from ..exceptions import InvalidArgumentError
 from .agreement import check_agreement, check_records, check_repeated, check_symmetric
 from .checks import check_range
@@ -35,13 +35,13 @@ def check_joinable(first: Readings, second: Any) -> None:
         )
     if first.n_entries and second.n_entries and (first.weights is None) != (second.weights is None):
         raise InvalidArgumentError(
-            "only one of the two observations has weights for its entries, and those of the other are not known. "
+            "only one of the two observations has weights for its entries, so those of the other are missing. "
             "Give weights to both, or to none."
         )
 
 
 def joined(first: R, second: R) -> tuple[R, Repeats]:
-    """Both samples as one, and what readings that were averaged show of the noise.
+    """Both samples as one, and the noise estimated from averaged readings.
 
     What is new is checked, and each place has one value.
     """
@@ -68,13 +68,13 @@ def joined(first: R, second: R) -> tuple[R, Repeats]:
 
 
 def joined_noise(first: Readings, second: Readings) -> Noise:
-    """The noise of two samples taken together: of two numbers the larger, and unknown where one is unknown."""
+    """The noise of two samples taken together: of two numbers the larger, and unknown if one is unknown."""
     a, b = first.noise, second.noise
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         return np.concatenate([_noise_of_each(first), _noise_of_each(second)])
     if a is None or b is None:
         return b if a is None else a
-    return UNKNOWN if isinstance(a, str) or isinstance(b, str) else max(a, b)
+    return UNKNOWN_NOISE if isinstance(a, str) or isinstance(b, str) else max(a, b)
 
 
 def _noise_of_each(r: Readings) -> Vector:
@@ -88,7 +88,7 @@ def _noise_of_each(r: Readings) -> Vector:
 
 
 def stronger(first: str | None, second: str | None) -> str | None:
-    """Of two promises about one matrix, the one that includes the other."""
+    """Of two symmetries of one matrix, the stronger one."""
     return max(first, second, key=SYMMETRIES.index)
 
 
@@ -165,5 +165,5 @@ def _side_by_side(first: Readings, second: Readings) -> dict[str, Any]:
 
 
 def _joined(first: Array, second: Array, *, axis: int) -> Array | None:
-    """Both arrays; None where both hold nothing, so that the library of the other parts decides."""
+    """Both arrays; None if both are empty, so that the library of the other parts decides."""
     return concatenate(first, second, axis=axis) if first.shape[axis] or second.shape[axis] else None

@@ -83,15 +83,15 @@ class Observation(Readings):
         are in a sampled row or column: readings there count 1, and an entry as much as its weight, relative to the
         mean weight. Noise for each entry gives ``weights`` too, if there are none.
     symmetry : {None, "symmetric", "psd"}, default None
-        A promise about the matrix: that :math:`M = M^\top`, or that it is positive semidefinite as well, such as a
-        kernel or a covariance matrix. A value then stands for two places, and approximations follow the promise.
+        A statement about the matrix: that :math:`M = M^\top`, or that it is positive semidefinite as well, such as a
+        kernel or a covariance matrix. A value then stands for two places, and approximations have the same symmetry.
     row_names, column_names : sequence, optional
         One name for each row and column of the matrix.
     design : SamplingDesign
         How columns, rows and entries were chosen; what the user gives counts as ``"given"``. A part that is replaced by
         one of another size counts as given too: whether it was chosen by looking at values is not known.
     repeats : Repeats, optional
-        What readings that were averaged showed of the noise; see :attr:`noise_estimate`.
+        The noise estimated from averaged readings; see :attr:`noise_estimate`.
     forbidden : dict, optional
         ``rows``, ``columns`` and ``cells`` (two arrays, i and j) where no entry could be drawn. Errors, means and
         intervals hold for the other places only.
@@ -174,7 +174,7 @@ class Observation(Readings):
         column_names: Iterable[Any] | None = None,
         **options: Any,
     ) -> Self:
-        """All that a table with holes knows.
+        """The known values of a table with holes.
 
         The table is kept as the sampled rows, all of them, with gaps where it has holes. A float array is not copied.
 
@@ -182,12 +182,12 @@ class Observation(Readings):
         ----------
         table : array, masked array, DataFrame, sparse matrix or source of shape (n, m)
             NaN, a masked value and a null are holes; ``>10`` and ``<0.5`` are ``bounds``. Names are kept. The values of
-            a long table, ``open_source(path, long=True)``, become scattered entries, each line one record.
+            a long table, ``open_source(path, long=True)``, become scattered entries, each row one record.
         missing : float or "unstored", default nan
-            A number that stands for a hole too, such as -999. For a sparse matrix it must be said that what is not
+            A number that stands for a hole too, such as -999. For a sparse matrix, state that what is not
             stored is a hole, and not zero: ``missing="unstored"``. What is stored becomes scattered entries.
         row_names, column_names : sequence, optional
-            One name for each row and column, where the table has none.
+            One name for each row and column, if the table has none.
         **options
             As for :class:`Observation`: for example ``design``, if it is known how the holes came about.
 
@@ -227,7 +227,7 @@ class Observation(Readings):
     def noise_estimate(self) -> float:
         """Standard deviation of a reading, pooled from places that were read more than once; nan if there are none.
 
-        Where sampled rows, sampled columns and entries meet, readings that are exactly equal count as one: reading
+        In sampled rows, sampled columns and entries of one place, exactly equal readings count as one: reading
         copies what is known instead of reading it again.
         """
         found = self.repeats
@@ -237,7 +237,7 @@ class Observation(Readings):
 
     @cached_property
     def fingerprint(self) -> Fingerprint:
-        """What tells this sample from others: its positions and some of its values."""
+        """The identity of this sample: digests of its positions and of some of its values."""
         return fingerprint(self)
 
     # -- the same in another form ---------------------------------------------------------------------------------
@@ -266,7 +266,7 @@ class Observation(Readings):
     def with_design(
         self, *, columns: str | None = None, rows: str | None = None, entries: str | None = None
     ) -> Observation:
-        """The same observation, of which you say how a part was chosen: it cannot be seen from what was read.
+        """The same observation with another design: how a part was chosen does not follow from its values.
 
         Parameters
         ----------
@@ -320,12 +320,12 @@ class Observation(Readings):
         Parameters
         ----------
         more : Observation
-            What else was read.
+            The other observation.
 
         Returns
         -------
         Observation
-            Its ``design`` says how the joint sample was drawn: uniform if both were. What one of them promises about
+            Its ``design`` is that of the joint sample: uniform if both were. What one of them states about
             the matrix (``symmetry``) holds for the joint sample.
 
         Raises
@@ -377,14 +377,14 @@ class Observation(Readings):
         Parameters
         ----------
         approximation : Factorization
-            What predicts: an approximation of the same matrix.
+            An approximation of the same matrix.
         min_value, max_value : float, optional
             Smallest and largest prediction, for values on a scale, such as ratings. Measured values stay as they are.
 
         Returns
         -------
         array or pandas.DataFrame of shape (n, m)
-            A DataFrame where rows or columns have names; otherwise an array in the library of the observation. Where
+            A DataFrame if rows or columns have names; otherwise an array in the library of the observation. If
             there are several records of one place, it has their mean, by weight.
 
         Examples

@@ -33,9 +33,9 @@ class SharedPlaces(NamedTuple):
 
     i: IndexVector  # (k,)
     j: IndexVector  # (k,)
-    row: IndexVector  # (k,), position in row_index; -1 where the row was not sampled
-    column: IndexVector  # (k,), position in column_index; -1 where the column was not sampled
-    from_row: FloatArray  # (k,), what the row has there; NaN where it has a gap or was not sampled
+    row: IndexVector  # (k,), position in row_index; -1 if the row was not sampled
+    column: IndexVector  # (k,), position in column_index; -1 if the column was not sampled
+    from_row: FloatArray  # (k,), value of the row there; NaN if it has a gap or was not sampled
     from_column: FloatArray  # (k,)
     record: IndexVector  # (t,), records of entries on sampled rows and columns
     place: IndexVector  # (t,), which of the places each of them is
@@ -61,7 +61,7 @@ def shared_places(readings: Readings) -> SharedPlaces:
 
 
 def one_value_each(readings: R) -> tuple[R, Repeats]:
-    """The same with one value for each place, and what the readings that were averaged show of the noise.
+    """The same with one value for each place, and the noise estimated from averaged readings.
 
     Exact readings fill gaps of others. Noisy ones are averaged: a reading in a row or column counts 1, and an entry as
     much as its weight, relative to the mean weight. Readings of one place that are equal are copies, and count as one.

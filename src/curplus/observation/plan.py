@@ -37,8 +37,8 @@ DESIGNS = ("uniform", "given", "adaptive")  # of two samples that are joined, th
 class SamplingDesign(NamedTuple):
     """How columns, rows and entries were drawn: error estimates depend on it.
 
-    Each is ``"uniform"``, from all that is not ``Observation.forbidden``; ``"given"`` by the user in a way that is not
-    known; or ``"adaptive"``: chosen by what was read before. Entries that took part in choosing
+    Each is ``"uniform"``, from all that is not ``Observation.forbidden``; ``"given"`` by the user in an unknown
+    way; or ``"adaptive"``: chosen by what was read before. Entries that took part in choosing
     (``Observation.evidence``) do not count: the word is for the others.
     """
 
@@ -70,7 +70,7 @@ class SamplingDesign(NamedTuple):
 
 
 class _DesignOfSizes(SamplingDesign):
-    """A design that knows how large the sample was: of a part that has been cut since, it is not the design."""
+    """A design with the sizes of its sample: a part that has been cut since has another design."""
 
     sizes: SampleCounts
 
@@ -78,11 +78,11 @@ class _DesignOfSizes(SamplingDesign):
         return repr(SamplingDesign(*self))
 
 
-DEFAULT_RANK = 10  # where the user names none
-FEWEST_CROSSES = 4  # of rows and columns of each kind that are bought at all
-FOR_LINES, FOR_EACH_CROSS = 0.53, 0.0325  # share of the budget that rows and columns get: more where they are many
-MOST_FOR_LINES = 0.82
-UNIFORM = SamplingDesign("uniform", "uniform", "uniform")
+DEFAULT_RANK = 10  # if the user names none
+FEWEST_CROSSES = 4  # sampled rows, and columns: fewer are not worth their price
+FOR_CROSSES, FOR_EACH_CROSS = 0.53, 0.0325  # share for rows and columns: more if they are many (benchmarks/budget.py)
+MOST_FOR_CROSSES = 0.82  # entries also choose the weights and estimate the error
+ALL_UNIFORM = SamplingDesign("uniform", "uniform", "uniform")
 
 
 class SampleCounts(NamedTuple):
@@ -103,7 +103,7 @@ class SamplePlan(NamedTuple):
     j: IndexVector  # (|Omega|,)
     probabilities: Vector | None = None  # (|Omega|,), chance of each position in one draw; None if all were alike
     design: SamplingDesign = SamplingDesign()
-    reasons: tuple[str, ...] | None = None  # why these are read, in words
+    reasons: tuple[str, ...] | None = None  # why these are read
     evidence: bool = True  # whether the entries will take no part in choosing what is read later
     forbidden: Region = Region()  # where no entry could be drawn
 
@@ -117,7 +117,7 @@ def uniform_plan(shape: Shape, *, n_columns: int, n_rows: int, n_entries: int, r
     d1, d2, size = check_counts(shape, n_columns, n_rows, n_entries)
     rng = random_generator(rng)
     columns, rows, entries = distinct(rng, m, d1), distinct(rng, n, d2), distinct(rng, n * m, size)
-    return SamplePlan(shape, columns, rows, entries // m, entries % m, design=UNIFORM)
+    return SamplePlan(shape, columns, rows, entries // m, entries % m, design=ALL_UNIFORM)
 
 
 def check_counts(shape: Shape, n_columns: int, n_rows: int, n_entries: int) -> SampleCounts:
@@ -133,7 +133,7 @@ def check_counts(shape: Shape, n_columns: int, n_rows: int, n_entries: int) -> S
 
 
 def default_counts(shape: Shape, rank: int | None = None) -> SampleCounts:
-    """Counts for those who do not say: ``5 * rank`` columns and rows, ``20 * rank**2`` entries, or all there are.
+    """Default counts: ``5 * rank`` columns and rows, ``20 * rank**2`` entries, or all there are.
 
     The paper's experiments go up to ``5 * rank`` columns; entries beyond ``4 * rank**2`` keep noise from being
     amplified, and twenty per unknown cost far less than the rows and columns do.
@@ -145,7 +145,7 @@ def default_counts(shape: Shape, rank: int | None = None) -> SampleCounts:
 
 def share_for_lines(crosses: float) -> float:
     """Share of a budget for rows and columns, by how many of each it could buy; few of them are of little use."""
-    share = min(FOR_LINES + FOR_EACH_CROSS * crosses, MOST_FOR_LINES)
+    share = min(FOR_CROSSES + FOR_EACH_CROSS * crosses, MOST_FOR_CROSSES)
     return share if crosses >= FEWEST_CROSSES else 0.0
 
 

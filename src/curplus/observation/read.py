@@ -1,6 +1,7 @@
-"""Reading a source: :func:`read` is the only function that does, and it reads what a plan says.
+"""Reading a source: :func:`read` is the only function that does, and it reads the positions of a plan.
 
-What needs the whole matrix (:func:`curplus.cur_full`, :func:`curplus.select_columns`, the metrics) says so.
+Functions that need the whole matrix (:func:`curplus.cur_full`, :func:`curplus.select_columns`, the metrics) are
+documented so.
 """
 
 from __future__ import annotations
@@ -111,14 +112,14 @@ def read(
     plan : SamplePlan
         What to read of it.
     known : Observation, optional
-        What has been read before. An entry that it has, or that it knows to be a gap, is not asked for again, and no
-        entry is asked for twice. A function is not asked for anything again that is known, rows and columns included.
+        What has been read before. An entry that it has, or that is a gap there, is not read again, and no entry is read
+        twice. A function is not called for anything that is known, rows and columns included.
     gaps : bool, default False
-        Whether NaN means that something could not be measured; otherwise it is an error. There may be gaps too where
-        ``known`` or the source says so.
+        Whether NaN means that something could not be measured; otherwise it is an error. There may be gaps too if
+        ``known`` or the source has gaps.
     noise : float or "unknown", optional
-        Standard deviation of a reading, if readings are not exact: see :class:`Observation`. Left out, it is what the
-        source or ``known`` says.
+        Standard deviation of a reading, if readings are not exact: see :class:`Observation`. Left out, it is that of
+        the source or of ``known``.
 
     Returns
     -------
@@ -176,7 +177,7 @@ def _noise(noise: float | str | None, source: Source, known: Observation | None)
 
 
 def _without_copies(seen: Observation) -> Observation:
-    """The same observation; entries of one place were read once, and show nothing of the noise."""
+    """The same observation; entries of one place were read once, and do not estimate the noise."""
     if seen.noise is not None and seen.entries.has_repeats:
         outside = seen.entries.flat_index[seen.outside]
         seen._set(repeats=seen.repeats.join(Repeats(0.0, len(different(outside)) - len(outside))))
@@ -199,7 +200,7 @@ def _checked(plan: Any) -> SamplePlan:
     )
 
 
-class Reading(NamedTuple):
+class Fetched(NamedTuple):
     """What a source has at the positions of a plan; None for a part of which the plan names nothing."""
 
     columns: Matrix | None  # (n, d1)
@@ -207,16 +208,16 @@ class Reading(NamedTuple):
     values: Vector | None  # (n_entries,)
 
 
-def _fetch(source: Source, plan: SamplePlan, known: Observation | None = None) -> Reading:
+def _fetch(source: Source, plan: SamplePlan, known: Observation | None = None) -> Fetched:
     """Everything that a plan names; a source is not called for nothing."""
     if not any(map(len, (plan.column_index, plan.row_index, plan.i))):
-        return Reading(None, None, _nothing(source))
+        return Fetched(None, None, _nothing(source))
     in_one_pass = getattr(source, "read", None)
     if callable(in_one_pass):
         if known is not None and getattr(source, "skips_known", False) is True:
-            return Reading(*in_one_pass(plan, _known_parts(known)))
-        return Reading(*in_one_pass(plan))
-    return Reading(
+            return Fetched(*in_one_pass(plan, _known_parts(known)))
+        return Fetched(*in_one_pass(plan))
+    return Fetched(
         source.columns(plan.column_index) if len(plan.column_index) else None,
         source.rows(plan.row_index) if len(plan.row_index) else None,
         source.entries(plan.i, plan.j) if len(plan.i) else None,
@@ -224,7 +225,7 @@ def _fetch(source: Source, plan: SamplePlan, known: Observation | None = None) -
 
 
 def _known_parts(known: Observation) -> KnownParts:
-    """What is known, on the host, where a function is asked."""
+    """The known values on the host, for a function that is called position by position."""
     entries = entries_asked_for(known)
     return KnownParts(
         known.row_index,
@@ -237,14 +238,14 @@ def _known_parts(known: Observation) -> KnownParts:
 
 
 def _nothing(source: Source) -> Vector | None:
-    """No values of the type of the source, where that is one of NumPy's."""
+    """An empty array of the type of the source, if that is a NumPy type."""
     try:
         return np.empty(0, dtype=np.dtype(source.dtype))
     except TypeError:
         return None
 
 
-def _fetch_unknown(source: Source, plan: SamplePlan, known: Observation) -> Reading:
+def _fetch_unknown(source: Source, plan: SamplePlan, known: Observation) -> Fetched:
     """What a plan names; entries on rows and columns, and those that are known, are taken from there."""
     n, m = plan.shape
     flat, inverse = np.unique(plan.i * m + plan.j, return_inverse=True)
@@ -270,7 +271,7 @@ def _on(index: IndexVector, size: int) -> Any:
 
 
 def _looked_up(
-    sample: Observation | Reading, plan: SamplePlan, which: IndexVector, i: IndexVector, j: IndexVector
+    sample: Observation | Fetched, plan: SamplePlan, which: IndexVector, i: IndexVector, j: IndexVector
 ) -> Iterator[tuple[IndexVector, Vector]]:
     """Positions ``which``, each with its value from a row, a column or an entry of the sample, in this order."""
     n, m = plan.shape

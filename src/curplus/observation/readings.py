@@ -1,4 +1,4 @@
-"""The numbers that were read of a matrix, and where they stood: what is fitted, whoever chose it and why.
+"""The numbers that were read of a matrix, and their positions: what is fitted.
 
 :class:`Observation` adds how they were chosen, and what rows and columns are called.
 """
@@ -48,7 +48,7 @@ from .plan import SampleCounts
 __all__ = ["PSD", "SYMMETRIC", "SYMMETRIES", "Noise", "R", "Readings"]
 
 SYMMETRIC, PSD = "symmetric", "psd"
-SYMMETRIES = (None, SYMMETRIC, PSD)  # of two promises about one matrix, the later word holds
+SYMMETRIES = (None, SYMMETRIC, PSD)  # of two about one matrix, the later word holds
 
 Noise: TypeAlias = float | str | Vector | None
 R = TypeVar("R", bound="Readings")
@@ -181,12 +181,12 @@ class Readings:
 
     @cached_property
     def known_columns(self) -> Matrix | None:
-        """Where the sampled columns have no gap, shape (n, d1), in their library; None where they have none at all."""
+        """Where the sampled columns have no gap, shape (n, d1), in their library; None if they have none at all."""
         return _known(self.columns) if self.gaps else None
 
     @cached_property
     def known_rows(self) -> Matrix | None:
-        """Where the sampled rows have no gap, shape (d2, m), in their library; None where they have none at all."""
+        """Where the sampled rows have no gap, shape (d2, m), in their library; None if they have none at all."""
         return _known(self.rows) if self.gaps else None
 
     @property
@@ -219,7 +219,7 @@ class Readings:
         return known
 
     def gap_index(self) -> IndexVector:
-        """All positions known to be gaps, as single numbers ``i * m + j``, ascending: to ask for them is in vain."""
+        """All positions known to be gaps, as single numbers ``i * m + j``, ascending: they are not read again."""
         if not self.gaps:
             return NO_INDEX
         m, (k, j), (i, c) = self.shape[1], _false_at(self.known_rows), _false_at(self.known_columns)
@@ -229,7 +229,7 @@ class Readings:
     # -- its diagonal ---------------------------------------------------------------------------------------------
 
     def diagonal(self) -> FloatArray:
-        """The diagonal of a Hermitian matrix, float64 on the host, shape (n,); NaN where it is not known."""
+        """The diagonal of a Hermitian matrix, float64 on the host, shape (n,); NaN if it is not known."""
         diagonal = np.full(self.shape[0], np.nan)
         on_diagonal = np.flatnonzero(self.i == self.j)
         diagonal[self.i[on_diagonal]] = to_numpy(take(self.values, on_diagonal, axis=0)).real
@@ -258,7 +258,7 @@ class Readings:
         return turned._replaced(**{name: conjugate(getattr(turned, name)) for name in ("columns", "rows", "values")})
 
     def _turned(self) -> Self:
-        """The same of the transposed matrix, if it is promised of that too or not."""
+        """The same of the transposed matrix, with its symmetry."""
         return self._replaced(
             shape=(self.shape[1], self.shape[0]),
             column_index=self.row_index,

@@ -1,7 +1,7 @@
-"""What is known of a matrix that equals its adjoint: every value stands in two places, conjugated in one of them.
+"""The values of a matrix that equals its adjoint: each stands in two places, conjugated in one of them.
 
-The promise ``"symmetric"`` of a complex matrix means that it is Hermitian, :math:`M = M^*`, and ``"psd"`` that it is
-Hermitian and PSD. There is no promise for a complex matrix that equals its transpose.
+The word ``"symmetric"`` for a complex matrix means that it is Hermitian, :math:`M = M^*`, and ``"psd"`` that it is
+Hermitian and PSD. There is no word for a complex matrix that equals its transpose.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["PSD", "SYMMETRIC", "folded", "mirrored", "negative_beyond", "promise
 
 
 def promised(readings: R, symmetry: str | None) -> R:
-    """The same with a promise that it keeps, or with a stronger one that it has."""
+    """The same with this symmetry, or with a stronger one that it has."""
     word = stronger(readings.symmetry, check_symmetry(symmetry, SYMMETRIES, readings.shape))
     kept = readings._replaced(symmetry=word)
     check_symmetric(kept, kept.magnitude)
@@ -45,7 +45,7 @@ def _conjugated(values: Vector, which: Any) -> Vector:
 
 
 def mirrored(readings: R, which: IndexVector | None = None) -> R:
-    """All that is known: each row and column as both, and copies of entries where they stand too, after the others.
+    """All known values: each row and column as both, and copies of entries where they stand too, after the others.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ UNSTORED = "unstored"
 
 
 def parts_of_table(table: Any, missing: Any, names: dict[str, Any]) -> dict[str, Any]:
-    """The rows or entries that a table with holes knows, with its size and names."""
+    """The rows or entries of a table with holes, with its size and names."""
     hole = _check_missing(missing, sparse=scipy.sparse.issparse(table))
     if isinstance(table, LongSource):
         return _long_entries(table, hole, names)
@@ -87,5 +87,5 @@ def _without_mask(table: Any) -> Matrix:
 
 
 def _with_nan(x: Matrix, missing: float) -> Matrix:
-    """NaN in place of the number that stands for a hole; the same array where that is NaN already."""
+    """NaN in place of the number that stands for a hole; the same array if that is NaN already."""
     return x if math.isnan(missing) else with_nan(x, x == missing)

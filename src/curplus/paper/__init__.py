@@ -7,7 +7,7 @@ sweeps and is drawn from its own table. ``curplus reproduce`` runs them.
 from .comparison import Comparison
 from .entries_needed import EntriesNeeded
 from .experiment import Experiment
-from .methods import METHODS, ComparedMethod
+from .methods import COMPARED_METHODS, ComparedMethod
 from .recovery import Recovery
 from .reproduction import EXPERIMENTS, SCALES, reproduce, sweeps
 from .run import run_in_process
@@ -15,8 +15,8 @@ from .spectra import Spectra
 from .sweep import Sweep
 
 __all__ = [
+    "COMPARED_METHODS",
     "EXPERIMENTS",
-    "METHODS",
     "SCALES",
     "ComparedMethod",
     "Comparison",

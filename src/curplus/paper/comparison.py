@@ -23,7 +23,7 @@ from ..factorization import Factorization
 from ..observation import Observation, SamplePlan, SamplingDesign, read
 from ..observation.plan import distinct
 from . import matrices
-from .methods import METHODS, Sample, sample_of
+from .methods import COMPARED_METHODS, PaperSample, sample_of
 from .spectra import spectrum_of_each
 from .sweep import Cell
 from .tables import Row, Rows, rounded, unique
@@ -43,7 +43,7 @@ class Comparison:
     alphas: tuple[int, ...]
     growths: tuple[int, ...]  # multiples of Omega_0 at the largest alpha; elsewhere 1
     repetitions: int
-    methods: tuple[str, ...] = tuple(method.name for method in METHODS)
+    methods: tuple[str, ...] = tuple(method.name for method in COMPARED_METHODS)
     seed: int = 0
 
     name: ClassVar[str] = "comparison"
@@ -67,13 +67,15 @@ class Comparison:
         sample = self._sample(target, rank, alpha, max(growths), rng)
         known: Row = {"data": name, "rank": rank, "alpha": alpha, "repetition": repetition}
         rows: Rows = []
-        starts: dict[str, Any] = {}  # where each method's last approximation errs most: that of the next is likely near
+        starts: dict[str, Any] = {}  # direction of the largest error of each method's last approximation
         for growth, method, entries, approximation in self._fits(target, sample, rank, alpha, growths, rng):
             errors, starts[method] = _errors(target, approximation, starts.get(method))
             rows.append(known | {"growth": growth, "method": method, "entries": entries, **errors})
         return rows
 
-    def _sample(self, target: ReferenceMatrix, rank: int, alpha: int, growth: int, rng: np.random.Generator) -> Sample:
+    def _sample(
+        self, target: ReferenceMatrix, rank: int, alpha: int, growth: int, rng: np.random.Generator
+    ) -> PaperSample:
         """The first columns and rows of a random order, and entries in random order."""
         n, m = target.shape
         columns = rng.permutation(m)[: min(m, alpha * rank)]
@@ -86,14 +88,14 @@ class Comparison:
     def _fits(
         self,
         target: ReferenceMatrix,
-        sample: Sample,
+        sample: PaperSample,
         rank: int,
         alpha: int,
         growths: tuple[int, ...],
         rng: np.random.Generator,
     ) -> Iterator[tuple[int, str, int, Factorization]]:
         """Growth, method, number of entries and approximation, for each method and number of entries."""
-        methods = [method for method in METHODS if method.name in self.methods]
+        methods = [method for method in COMPARED_METHODS if method.name in self.methods]
         for growth in growths:
             size = _size(target, rank, growth)
             some = sample.with_entries(_first(sample.observation, size))

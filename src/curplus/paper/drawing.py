@@ -1,4 +1,4 @@
-"""What the pictures of Experiment II have in common: a panel for each matrix and rank, a line for each method."""
+"""What the pictures of Experiment II have in common: a panel for each matrix and rank, a curve for each method."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ STYLES = {
     "best core": Style("#009e73", "--"),
     "approximate": Style("#0072b2"),
 }
-BEYOND = 10  # times the error of the zero matrix, and how much worse it is no longer matters
-LABELS = {"spectral": r"$\ell_s$", "frobenius": r"$\ell_F$"}
+BEYOND = 10  # times the error of the zero matrix: errors are cut off here
+NORM_LABELS = {"spectral": r"$\ell_s$", "frobenius": r"$\ell_F$"}
 
 
 def panels(table: Rows, along: str, *, norm: str, label: str) -> Figure:
@@ -67,7 +67,7 @@ def panels(table: Rows, along: str, *, norm: str, label: str) -> Figure:
             ax.title.set_size(10)
             ax.grid(alpha=0.25, which="both")
             _plain_ticks(ax)
-        row[0].set_ylabel(f"{LABELS[norm]}, best rank r = 1")
+        row[0].set_ylabel(f"{NORM_LABELS[norm]}, best rank r = 1")
     for ax in axes[-1]:
         ax.set_xlabel(label)
     figure.legend(

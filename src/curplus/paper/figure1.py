@@ -15,17 +15,17 @@ from .tables import Rows, unique, where
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["AXES", "EXPERIMENT", "Line", "fit"]
+__all__ = ["AXES", "EXPERIMENT", "Curve", "fit"]
 
 AXES: dict[str, Callable[[int], float]] = {
     r"$r \ln r$": lambda r: r * math.log(r),
     r"$r^2 \ln r$": lambda r: r * r * math.log(r),
 }
 SAMPLES = {"d": "smallest d", "entries": r"smallest $|\Omega|$"}
-SOLVERS = {"exact": ("exact solver", "#0072b2", "-"), "gradient": ("gradient, stopped", "#e69f00", "--")}
+SOLVER_STYLES = {"exact": ("exact solver", "#0072b2", "-"), "gradient": ("gradient, stopped", "#e69f00", "--")}
 
 
-class Line(NamedTuple):
+class Curve(NamedTuple):
     """A straight line through points, and the share of their variance that it explains."""
 
     slope: float
@@ -38,12 +38,12 @@ def table(results: dict[str, Rows]) -> Rows:
     return where(results["recovery"], sample=tuple(SAMPLES))
 
 
-def fit(x: list[float], y: list[float]) -> Line:
+def fit(x: list[float], y: list[float]) -> Curve:
     """The least-squares line."""
     slope, intercept = np.polyfit(x, y, 1)
     rest = np.asarray(y) - (slope * np.asarray(x) + intercept)
     spread = float(np.sum((np.asarray(y) - np.mean(y)) ** 2))
-    return Line(float(slope), float(intercept), 1 - float(np.sum(rest**2)) / spread if spread else 1.0)
+    return Curve(float(slope), float(intercept), 1 - float(np.sum(rest**2)) / spread if spread else 1.0)
 
 
 def plot(table: Rows) -> Figure:
@@ -52,7 +52,7 @@ def plot(table: Rows) -> Figure:
     figure, axes = pyplot().subplots(2, 2, figsize=(9.5, 7.2), layout="constrained")
     for row, (sample, name) in zip(axes, SAMPLES.items(), strict=True):
         for ax, (label, scale) in zip(row, AXES.items(), strict=True):
-            for solver in SOLVERS:
+            for solver in SOLVER_STYLES:
                 _points(ax, where(table, sample=sample, solver=solver), scale, solver)
             ax.set(xlabel=label, ylabel=name)
             ax.legend(fontsize=8)
@@ -63,7 +63,7 @@ def plot(table: Rows) -> Figure:
 
 
 def _points(ax: Any, rows: Rows, scale: Callable[[int], float], solver: str) -> None:
-    name, colour, style = SOLVERS[solver]
+    name, colour, style = SOLVER_STYLES[solver]
     sizes = sorted(unique(rows, "n"))
     found = [row for row in rows if row["smallest"] > 0]
     if not found:

@@ -18,7 +18,7 @@ SHOWN = ("CUR-E", "CUR-E, rank r", "CUR-F", "CUR-F, rank r")
 
 
 def table(results: dict[str, Rows]) -> Rows:
-    """Spectral errors of CUR-E where there are alpha cubed portions of entries, with CUR-F, which needs none.
+    """Spectral errors of CUR-E with alpha cubed portions of entries, with CUR-F, which needs none.
 
     Beyond one portion, each entry is drawn with the chance that makes the number in the table on average.
     """

@@ -13,10 +13,10 @@ from ..datasets.folders import DataHome
 from ..evaluation.metrics import ReferenceMatrix
 from ..exceptions import InvalidArgumentError
 
-__all__ = ["PAPER", "STAND_INS", "SYNTHETIC", "label", "load", "make_available", "paper_matrices", "remarks"]
+__all__ = ["PAPER_MATRICES", "STAND_INS", "SYNTHETIC", "label", "load", "make_available", "paper_matrices", "remarks"]
 
 #: The paper's data sets.
-PAPER = ("enron", "dexter", "farm_ads", "gisette")
+PAPER_MATRICES = ("enron", "dexter", "farm_ads", "gisette")
 
 #: What stands in for a data set that is not at hand.
 STAND_INS = {"enron": "tdt2", "gisette": "mnist_test"}
@@ -24,7 +24,7 @@ STAND_INS = {"enron": "tdt2", "gisette": "mnist_test"}
 #: Made by :func:`curplus.datasets.make_spectrum`: how fast singular values fall, and how coherent they are.
 SYNTHETIC = {"power_law": (1.0, None), "coherent": (1.0, 0.5)}
 
-LABELS = {
+MATRIX_LABELS = {
     "enron": "Enron",
     "dexter": "Dexter",
     "farm_ads": "Farm Ads",
@@ -41,13 +41,13 @@ def paper_matrices(data_home: DataHome = None) -> tuple[str, ...]:
     stands_in = {
         name: other for name, other in STAND_INS.items() if _at_hand(other, data_home) and not _at_hand(name, data_home)
     }
-    return tuple(stands_in.get(name, name) for name in PAPER)
+    return tuple(stands_in.get(name, name) for name in PAPER_MATRICES)
 
 
 def remarks(names: Collection[str]) -> list[str]:
     """A sentence for each of the matrices ``names`` that stands in for another."""
     return [
-        f"{LABELS[name]} is not at hand. Its place is taken by {datasets.CARDS[other].title}."
+        f"{MATRIX_LABELS[name]} is not at hand. Its place is taken by {datasets.CARDS[other].title}."
         for name, other in STAND_INS.items()
         if other in names
     ]
@@ -73,7 +73,7 @@ def _at_hand(name: str, data_home: DataHome) -> bool:
 
 def label(name: str) -> str:
     """How a matrix is called in pictures."""
-    return LABELS.get(name, name)
+    return MATRIX_LABELS.get(name, name)
 
 
 def load(name: str, data_home: DataHome = None) -> ReferenceMatrix:

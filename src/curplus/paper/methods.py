@@ -1,7 +1,7 @@
 r"""The methods that Experiment II compares: the library's own, one row of a table each.
 
-All start from one :class:`Sample`, whose bases are found once. What two methods share, an approximation and the same
-one cut to rank r, is found once as well.
+All start from one :class:`PaperSample`, whose bases are found once. What two methods share, an approximation and the
+same one cut to rank r, is found once as well.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from ..methods.method import sampled_bases
 from ..observation import Observation
 from ..solvers import AcceleratedGradient
 
-__all__ = ["METHODS", "ComparedMethod", "Sample", "sample_of"]
+__all__ = ["COMPARED_METHODS", "ComparedMethod", "PaperSample", "sample_of"]
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
+class PaperSample:
     """Columns, rows and entries of a matrix, with what several methods need of them."""
 
     matrix: Any  # (n, m), for the methods that see the whole matrix
     observation: Observation
     bases: Bases  # of all sampled columns and rows, leading directions first
 
-    def with_entries(self, observation: Observation) -> Sample:
+    def with_entries(self, observation: Observation) -> PaperSample:
         """The same columns and rows with other entries."""
         return replace(self, observation=observation)
 
@@ -47,9 +47,9 @@ class Sample:
         return self.fit(CURUnbiased())
 
 
-def sample_of(matrix: Any, observation: Observation) -> Sample:
+def sample_of(matrix: Any, observation: Observation) -> PaperSample:
     """What was observed of a matrix, with the bases of all its columns and rows."""
-    return Sample(matrix, observation, sampled_bases(observation, None))
+    return PaperSample(matrix, observation, sampled_bases(observation, None))
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class ComparedMethod:
     """A row of the table: what a method is called, how it fits a sample, and whether the entries matter to it."""
 
     name: str
-    fit: Callable[[Sample, int], Factorization]  # from a sample and the rank
+    fit: Callable[[PaperSample, int], Factorization]  # from a sample and the rank
     uses_entries: bool
 
 
@@ -65,7 +65,7 @@ GRADIENT_STEPS = 10  # the paper does not say how many; more than a few tens com
 GRADIENT = AcceleratedGradient(max_iter=GRADIENT_STEPS, tol=0.0)
 
 #: The methods in the order of the legends. A new one is a new row here, and a style in :mod:`~curplus.paper.drawing`.
-METHODS = (
+COMPARED_METHODS = (
     ComparedMethod("CUR+ converged", lambda sample, r: sample.fit(CURPlus(r)), True),
     ComparedMethod(f"CUR+, {GRADIENT_STEPS} steps", lambda sample, r: sample.fit(CURPlus(r, GRADIENT)), True),
     ComparedMethod("CUR-E", lambda sample, r: sample.cur_unbiased, True),

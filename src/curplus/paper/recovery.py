@@ -59,13 +59,13 @@ class Recovery:
     def measure(self, cell: Cell, data_home: DataHome) -> Rows:
         """The smallest d, the smallest number of entries, and how many different entries both make together.
 
-        It is -1 where even the ample number fails, or where the two smallest together do not recover all matrices.
+        It is -1 if even the ample number fails, or if the two smallest together do not recover all matrices.
         """
         solver, rank, n = cell
-        trials = [Trial.draw(self, n, rank, k) for k in range(self.trials)]
+        trials = [RecoveryTrial.draw(self, n, rank, k) for k in range(self.trials)]
         core_solver = "auto" if solver == "exact" else AcceleratedGradient(max_iter=self.gradient_steps, tol=0.0)
 
-        def recovered(d: int, size: int) -> Callable[[Trial], bool]:
+        def recovered(d: int, size: int) -> Callable[[RecoveryTrial], bool]:
             return lambda trial: trial.error(d, size, core_solver) <= self.tolerance
 
         ample_d, ample_size = len(trials[0].columns), len(trials[0].entries)
@@ -82,7 +82,7 @@ class Recovery:
         return [known | {"sample": sample, "smallest": smallest} for sample, smallest in found.items()]
 
 
-class Trial(NamedTuple):
+class RecoveryTrial(NamedTuple):
     """A matrix, and its columns, rows and entries in random order, as many as are ever looked at."""
 
     matrix: FactoredSource
@@ -91,7 +91,7 @@ class Trial(NamedTuple):
     entries: np.ndarray  # numbered row by row
 
     @classmethod
-    def draw(cls, sweep: Recovery, n: int, rank: int, number: int) -> Trial:
+    def draw(cls, sweep: Recovery, n: int, rank: int, number: int) -> RecoveryTrial:
         """One of the matrices of a size and rank."""
         rng = np.random.default_rng([sweep.seed, n, rank, number])
         matrix = make_low_rank((n, n), rank, rng=rng)
@@ -116,7 +116,7 @@ def relative_error(matrix: FactoredSource, approx: Factorization) -> float:
 
 
 def first_that_recovers_all(
-    trials: list[Trial], numbers: Iterable[int], recovered: Callable[[int], Callable[[Trial], bool]]
+    trials: list[RecoveryTrial], numbers: Iterable[int], recovered: Callable[[int], Callable[[RecoveryTrial], bool]]
 ) -> int:
     """The first of ``numbers`` with which every trial is recovered; -1 if there is none."""
     order = list(range(len(trials)))

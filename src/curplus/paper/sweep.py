@@ -24,7 +24,7 @@ class Sweep(Protocol):
 
     @property
     def matrices(self) -> tuple[str, ...]:
-        """Names of the matrices that it loads; none where it makes its own."""
+        """Names of the matrices that it loads; none if it makes its own."""
 
     def cells(self) -> list[Cell]:
         """Pieces of work that do not depend on each other."""

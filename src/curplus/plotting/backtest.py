@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..acquisition import Backtest
-from .style import COLOURS, finished, new_axes
+from .style import PALETTE, finished, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -14,7 +14,7 @@ __all__ = ["plot_backtest"]
 
 
 def plot_backtest(result: Backtest, *, ax: Axes | None = None) -> Axes:
-    """Error at values that were not read against the budget, a line for each strategy and method.
+    """Error at values that were not read against the budget, a curve for each strategy and method.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def plot_backtest(result: Backtest, *, ax: Axes | None = None) -> Axes:
         style = "--" if kind[1] == "additive" else "-"
         label = kind[0] if kind[1] == "approximate" else f"{kind[0]}, {kind[1]} model"
         reach = [2 * row["standard_error"] for row in rows]
-        ax.errorbar(x, y, reach, color=COLOURS[t % len(COLOURS)], ls=style, marker="o", ms=4, capsize=2, label=label)
+        ax.errorbar(x, y, reach, color=PALETTE[t % len(PALETTE)], ls=style, marker="o", ms=4, capsize=2, label=label)
     ax.set(xscale="log", xlabel="budget", ylabel="error at values not read")
     budgets = sorted({row["budget"] for row in table})
     ax.set_xticks(budgets, [f"{b:.0%}" if b < 1 else f"{b:g}" for b in budgets])

@@ -22,9 +22,9 @@ def plot_intervals(intervals: EntryIntervals, *, truth: Any = None, ax: Axes | N
     Parameters
     ----------
     intervals : EntryIntervals
-        What to show, from :func:`curplus.predict_interval`; some hundred can be told apart.
+        What to show, from :func:`curplus.predict_interval`; up to some hundred can be distinguished.
     truth : array of shape (k,), optional
-        What the values turned out to be: drawn as dots, in another colour outside the interval.
+        The true values: drawn as dots, in another colour outside the interval.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure if left out.
 

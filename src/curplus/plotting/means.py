@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_means", "plot_ranks"]
 
-MOST_NAMES = 40  # that can be read
+MOST_LABELS = 40  # names beside an axis; more cannot be read
 
 
 def plot_means(
@@ -81,7 +81,7 @@ def plot_ranks(means: MeanEstimates, *, largest: bool = True, most: int | None =
     shown = _in_order(means, largest, most)
     ax = new_axes(ax, 6, min(0.16 * len(shown) + 1.2, 7.5))
     best, worst = (limit[shown] for limit in means.rank_intervals(largest=largest))
-    ax.hlines(np.arange(len(shown)), best, worst, color=BLUE, lw=1.0 if len(shown) > MOST_NAMES else 2.5, alpha=0.8)
+    ax.hlines(np.arange(len(shown)), best, worst, color=BLUE, lw=1.0 if len(shown) > MOST_LABELS else 2.5, alpha=0.8)
     order = np.empty(len(means))
     order[_in_order(means, largest, None)] = np.arange(1, len(means) + 1)
     ax.plot(order[shown], np.arange(len(shown)), "o", color=ORANGE, ms=3, label="by the estimates")
@@ -99,7 +99,7 @@ def _in_order(means: MeanEstimates, largest: bool, most: int | None) -> IndexVec
 
 def _name(ax: Axes, means: MeanEstimates, shown: IndexVector) -> None:
     """Names at the places of the rows, if there is room for them."""
-    if len(shown) <= MOST_NAMES:
+    if len(shown) <= MOST_LABELS:
         name_rows(ax, shown if means.names is None else means.names[shown])
     else:
         ax.set(ylabel=f"{means.what}, the best first", ylim=(len(shown) - 0.5, -0.5))
@@ -108,7 +108,7 @@ def _name(ax: Axes, means: MeanEstimates, shown: IndexVector) -> None:
 def _draw(ax: Axes, means: MeanEstimates, shown: IndexVector, part: NDArray[np.bool_], colour: str, label: str) -> None:
     """The means of some rows, each with its two intervals."""
     index, place = shown[part], np.flatnonzero(part)
-    crowded = len(shown) > MOST_NAMES
+    crowded = len(shown) > MOST_LABELS
     ax.hlines(
         place, means.joint_low[index], means.joint_high[index], color=colour, lw=0.4 if crowded else 0.8, alpha=0.6
     )

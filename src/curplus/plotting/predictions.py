@@ -12,10 +12,10 @@ from .style import BLUE, GREY, ORANGE, finished, new_axes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["COARSE", "plot_predictions"]
+__all__ = ["FEW_VALUES", "plot_predictions"]
 
-MOST_POINTS, COARSE = 1200, 12  # points that are drawn; different values, below which they lie on each other
-GROUPS, FEWEST_IN_A_GROUP = 10, 5
+MOST_DRAWN, FEW_VALUES = 1200, 12  # points that are drawn; different values; if fewer, points are moved apart
+PREDICTED_GROUPS, FEWEST_IN_A_GROUP = 10, 5
 
 
 def plot_predictions(predicted: Any, measured: Any, *, ax: Axes | None = None) -> Axes:
@@ -27,7 +27,7 @@ def plot_predictions(predicted: Any, measured: Any, *, ax: Axes | None = None) -
     Parameters
     ----------
     predicted, measured : array of shape (h,)
-        Predictions, and what the values turned out to be. Of very many a part is drawn.
+        Predictions and true values. Of very many a part is drawn.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure if left out.
 
@@ -42,15 +42,15 @@ def plot_predictions(predicted: Any, measured: Any, *, ax: Axes | None = None) -
         )
     ax = new_axes(ax, 5, 4.4)
     rng = np.random.default_rng(0)
-    some, moved = rng.permutation(len(x))[:MOST_POINTS], np.zeros(len(x))
-    if len(np.unique(y)) < COARSE:
+    some, moved = rng.permutation(len(x))[:MOST_DRAWN], np.zeros(len(x))
+    if len(np.unique(y)) < FEW_VALUES:
         moved = 0.03 * (np.ptp(y) or 1.0) * rng.uniform(-1, 1, len(x))
     ax.plot(x[some], (y + moved)[some], "o", color=BLUE, ms=3.5, mew=0, alpha=0.35, label="values")
     low, high = max(x.min(), y.min()), min(x.max(), y.max())
     ax.plot([low, high], [low, high], ls="--", color=GREY, lw=1) if low < high else None
-    if len(x) >= GROUPS * FEWEST_IN_A_GROUP:
-        groups = np.array_split(np.argsort(x, kind="stable"), GROUPS)
+    if len(x) >= PREDICTED_GROUPS * FEWEST_IN_A_GROUP:
+        groups = np.array_split(np.argsort(x, kind="stable"), PREDICTED_GROUPS)
         ends = [[side[group].mean() for group in groups] for side in (x, y)]
-        ax.plot(*ends, "o", color=ORANGE, ms=6, label=f"means of {GROUPS} groups")
+        ax.plot(*ends, "o", color=ORANGE, ms=6, label=f"means of {PREDICTED_GROUPS} groups")
     ax.set(xlabel="predicted", ylabel="measured")
     return finished(ax, loc="upper left")

@@ -1,4 +1,4 @@
-"""What an approximation is made of: its singular values."""
+"""The singular values of an approximation."""
 
 from __future__ import annotations
 

@@ -10,11 +10,11 @@ from .._extras import pyplot
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["BLUE", "COLOURS", "GREY", "ORANGE", "PALE", "RULE", "finished", "name_rows", "new_axes"]
+__all__ = ["BLUE", "GREY", "ORANGE", "PALE", "PALETTE", "RULE", "finished", "name_rows", "new_axes"]
 
-#: Told apart by people who see no red or no green (M. Okabe, K. Ito, Color Universal Design, 2008).
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
-BLUE, ORANGE, *_ = COLOURS
+#: Distinct for people who see no red or no green (M. Okabe, K. Ito, Color Universal Design, 2008).
+PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+BLUE, ORANGE, *_ = PALETTE
 PALE, GREY, RULE = "#c6dbef", "#66737f", "#dfe3e7"
 LETTERS_PER_INCH = 3.7  # of the width of a figure, so that names take a third of it at most
 

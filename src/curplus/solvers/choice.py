@@ -35,7 +35,7 @@ class FirstConverged:
 
 @dataclass(frozen=True)
 class Automatic:
-    """The solver that should take least time for the number of unknowns and entries, by the first line that fits:
+    """The solver that should take least time for the number of unknowns and entries, by the first row that fits:
 
     ==============  =====================  ==============================================================
     unknowns        entries                solver
@@ -43,16 +43,16 @@ class Automatic:
     up to 400       10^9 / unknowns^2      LeastSquares
     more than 4900  any                    ConjugateGradient
     any             any                    ConjugateGradient, if it is expected to take less time than
-                                           NormalEquations, which take over where it has not converged
+                                           NormalEquations, which take over if it has not converged
     any             any                    NormalEquations
     ==============  =====================  ==============================================================
 
-    Conjugate gradients are expected to take as many steps as on incoherent data, and are given as many as take the time
-    of the normal equations: no choice takes much more than twice the time of the better one.
+    Conjugate gradients are expected to take as many steps as on incoherent data, and stop after the time of the normal
+    equations: no choice takes much more than twice the time of the better one.
     """  # noqa: D400
 
     def choose(self, unknowns: int, n_entries: int, n_hit: int | None = None) -> CoreSolver:
-        """The solver for a problem of this size; ``n_hit`` rows, or columns where they are fewer, have entries."""
+        """The solver for a problem of this size; ``n_hit`` rows, or columns if they are fewer, have entries."""
         if unknowns <= 400 and n_entries * unknowns**2 <= 10**9:
             return LeastSquares()
         if unknowns > MOST_UNKNOWNS:
@@ -70,18 +70,18 @@ class Automatic:
 
 
 def _expected_steps(unknowns: int, n_entries: int) -> float:
-    """How many steps conjugate gradients take to rounding, each of which shrinks the error by sqrt(unknowns / entries).
+    """Number of steps of conjugate gradients to rounding, each of which shrinks the error by sqrt(unknowns / entries).
 
-    With hardly more entries than unknowns, the smallest singular value decides, and it takes more.
+    With hardly more entries than unknowns, the smallest singular value decides, and more steps are needed.
     """
     return 60 / math.log(max(n_entries / unknowns, 1.05))
 
 
 def _affordable_steps(unknowns: int, n_entries: int, n_hit: int) -> int:
-    """How many steps of conjugate gradients take the time of the normal equations.
+    """Number of steps of conjugate gradients in the time of the normal equations.
 
-    Operations on small matrices run at half the speed of those on large ones, which single precision makes good; those
-    on single entries are five times slower.
+    Operations on small matrices run at half the speed of those on large ones, but in single precision; those on single
+    entries are five times slower.
     """
     direct = n_hit * unknowns**2 / 2 + unknowns**3 / 3
     step = 4 * n_hit * unknowns + 20 * n_entries * math.sqrt(unknowns)

@@ -31,7 +31,7 @@ class LeastSquares(Solver):
     ridge : float, default 0
         Weight of the penalty on the norm of Z.
     tol : float, default 1e-13
-        What the diagnostics call converged.
+        Relative gradient below which the core counts as converged.
     rcond : float, optional
         Singular values below this fraction of the largest count as zero; by default ``max(|Omega|, p) * eps``.
     """
@@ -74,15 +74,15 @@ class NormalEquations(Solver):
     r"""The p x p normal equations, with :math:`p = r_1 r_2`: Cholesky, then two steps of refinement.
 
     For cores up to a few thousand unknowns with many entries. The Gram matrix is summed by row (or column) first, so
-    :math:`|\Omega|` enters only through :math:`O(|\Omega| r^2)`. It cannot see singular values of the equations below
-    about 3e-7 of the largest: where there are any, they count as zero and an eigendecomposition takes over.
+    :math:`|\Omega|` enters only through :math:`O(|\Omega| r^2)`. It cannot resolve singular values of the equations
+    below about 3e-7 of the largest: if there are any, they count as zero and an eigendecomposition takes over.
 
     Parameters
     ----------
     ridge : float, default 0
         Weight of the penalty on the norm of Z.
     tol : float, default 1e-13
-        What the diagnostics call converged.
+        Relative gradient below which the core counts as converged.
     refinements : int, default 2
         Number of refinement steps.
     """

@@ -1,8 +1,8 @@
 r"""One equation per entry: the linear map from the core to the observed entries.
 
-Eq. (opt) of the paper asks for the core Z that fits :math:`(\hat U Z \hat V^\top)_{ij} = M_{ij}` over
-:math:`(i, j) \in \Omega`. This module holds that system, :math:`\mathcal A(Z) = b`, and never forms its matrix unless
-it is asked to. Both sides carry the factor :math:`\sqrt{nm/|\Omega|}`, which makes the expected Gram matrix the
+Eq. (opt) of the paper is solved by the core Z that fits :math:`(\hat U Z \hat V^\top)_{ij} = M_{ij}` over
+:math:`(i, j) \in \Omega`. This module holds that system, :math:`\mathcal A(Z) = b`, and forms its matrix only if
+that is asked for. Both sides carry the factor :math:`\sqrt{nm/|\Omega|}`, which makes the expected Gram matrix the
 identity, and the right-hand side is scaled to magnitude one. Everything is in double precision: the system is small,
 and its digits decide those of the approximation.
 """
@@ -43,8 +43,8 @@ from .places import DevicePlaces, HostPlaces
 __all__ = ["EntryEquations", "entry_equations"]
 
 
-FEW_A_ROW = 1.25  # entries, below which products of pairs are formed for each entry and not for each row
-NARROWEST = 64  # pairs at a time, below which a product with a sparse matrix is slow
+FEW_A_ROW = 1.25  # entries of a row; below, products of pairs are formed for each entry and not for each row
+FEWEST_PAIRS = 64  # pairs at a time; below, a product with a sparse matrix is slow
 
 
 class EntryEquations(NamedTuple):
@@ -59,8 +59,8 @@ class EntryEquations(NamedTuple):
     weight: Vector  # (|Omega|,), real, a factor of each equation
     target: Vector  # (|Omega|,)
     places: HostPlaces | DevicePlaces  # which rows of both each equation joins
-    swapped: bool  # Z stands transposed between left and right
-    unit: float  # values == target * unit / sqrt(nm / |Omega|), where the weight is one
+    swapped: bool  # whether Z is transposed between left and right
+    unit: float  # values == target * unit / sqrt(nm / |Omega|), if the weight is one
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -146,7 +146,7 @@ class EntryEquations(NamedTuple):
             return moments
         moments = np.zeros((len(of_p.a), len(of_q.a)), dtype=self.left.dtype)
         squares = self.places.matrix(self.weight**2, rows=len(self.left))
-        at_once = max(2**22, NARROWEST * len(self.right))
+        at_once = max(2**22, FEWEST_PAIRS * len(self.right))
         for part in blocks(len(self.left), max(moments.shape), most=2**22):
             some, of_left = squares[part], column_products(self.left[part], of_p.a, of_p.b).T
             for pairs in blocks(len(of_q.a), len(self.right), most=at_once):
@@ -166,7 +166,7 @@ def entry_equations(left: Matrix, right: Matrix, entries: Entries) -> EntryEquat
     """The system of eq. (opt) for the bases ``left`` (n, r1) and ``right`` (m, r2), each equation with its weight."""
     i, j = entries.i, entries.j
     scale = math.prod(entries.shape) / max(len(i), 1)
-    if is_dask_array(left):  # the rows that are hit come home, and with them the whole problem
+    if is_dask_array(left):  # the rows that are hit are brought to the host, and so is the whole problem
         (left, i), (right, j) = _hit_at_home(left, i), _hit_at_home(right, j)
         entries = entries.with_values(to_numpy(entries.values))
     xp = array_namespace(left)

@@ -17,9 +17,9 @@ from .solver import Found, Solver, norm
 
 __all__ = ["LSMR", "AcceleratedGradient", "ConjugateGradient"]
 
-DIGITS = 1e-5  # by which single precision shrinks a gradient, before what is left is computed in double precision
-FAST = 50  # steps to do so
-MANY = 100  # entries for each unknown, with which steps are too few for a copy in single precision to pay
+DIGITS = 1e-5  # by which single precision shrinks a gradient before the residual is computed in double precision
+FAST = 50  # steps to do so; if more are needed, all is done in double precision
+MANY_PER_UNKNOWN = 100  # entries for each unknown; above, steps are too few for a copy in single precision to pay
 
 
 class _Begun(NamedTuple):
@@ -38,8 +38,8 @@ class ConjugateGradient(Solver):
 
     One step costs :math:`O(|\Omega| r + \rho r^2)`, where :math:`\rho` rows are hit. On incoherent data the error
     shrinks by about :math:`\sqrt{r^2/|\Omega|}` a step. The condition is estimated from the coefficients on the way.
-    On the host, as long as few steps are enough, they are made in single precision, for half of the time, and what is
-    left after every five digits is computed in double precision: the solution is the same.
+    On the host, steps are made in single precision as long as few are enough, which takes half of the time, and the
+    residual after every five digits is computed in double precision: the solution is the same.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class ConjugateGradient(Solver):
     tol : float, default 1e-13
         Stop when the gradient has shrunk by this factor, or is rounding error.
     max_iter : int, default 2000
-        Stop here in any case; the diagnostics then say that it has not converged.
+        Most steps; ``core.converged`` is then False.
     """
 
     max_iter: int = 2000
@@ -75,7 +75,9 @@ class ConjugateGradient(Solver):
     def _in_single(self, equations: EntryEquations, goal: float) -> _Begun:
         """The first digits in single precision, a few at a time, as long as they come fast; none if they do not."""
         begun = _Begun(equations.zero(), equations.target, equations.adjoint(equations.target))
-        if not is_numpy_array(equations.target) or len(equations.target) > MANY * math.prod(equations.shape):
+        if not is_numpy_array(equations.target) or len(equations.target) > MANY_PER_UNKNOWN * math.prod(
+            equations.shape
+        ):
             return begun
         while (size := norm(begun.slope)) > goal and begun.steps + FAST <= self.max_iter:
             # The copy in single precision is made anew: it would be in memory beside what double precision needs.
@@ -101,7 +103,7 @@ class LSMR(Solver):
     tol : float, default 1e-13
         Stop when the gradient has shrunk by this factor, or is rounding error.
     max_iter : int, default 2000
-        Stop here in any case; the diagnostics then say that it has not converged.
+        Most steps; ``core.converged`` is then False.
     """
 
     max_iter: int = 2000
@@ -118,7 +120,7 @@ class LSMR(Solver):
             rmatvec=lambda e: to_numpy(equations.adjoint(to_device(e, equations.left))).reshape(-1),
             dtype=to_numpy(equations.target).dtype,
         )
-        # LSMR measures the gradient against ||A|| ||residual||; this is the same goal in its words.
+        # LSMR measures the gradient against ||A|| ||residual||; this is the same goal in its terms.
         target = to_numpy(equations.target)
         scale = max(equations.norm() * norm(target), np.finfo(float).tiny)
         atol = goal / scale
@@ -132,10 +134,9 @@ class LSMR(Solver):
 class AcceleratedGradient(Solver):
     """Nesterov's accelerated gradient descent from zero, the method the paper names (Section 3.1).
 
-    The step length is learnt on the way: whenever the curvature met exceeds the one assumed, the assumption is raised.
-    Momentum restarts when it points uphill. It takes several times the steps of conjugate gradients; its use is to
-    reproduce the paper, where it was stopped early (``max_iter`` small, ``tol=0``), which holds the core back much as
-    a ridge does.
+    The step length follows the largest curvature found so far. Momentum restarts when it points uphill. It takes
+    several times the steps of conjugate gradients; its use is to reproduce the paper, where it was stopped early
+    (``max_iter`` small, ``tol=0``), which shrinks the core much as a ridge does.
 
     Parameters
     ----------
@@ -144,7 +145,7 @@ class AcceleratedGradient(Solver):
     tol : float, default 1e-13
         Stop when the gradient has shrunk by this factor, or is rounding error; with 0, only ``max_iter`` stops it.
     max_iter : int, default 5000
-        Stop here in any case; the diagnostics then say that it has not converged.
+        Most steps; ``core.converged`` is then False.
     """
 
     max_iter: int = 5000

@@ -86,7 +86,7 @@ def _torch_matrix(start: Vector, j: Vector, values: Vector, right: Matrix) -> An
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Without PyTorch's words on its sparse matrices by rows: that they are new, and that it does not check ours."""
+    """Without PyTorch's warnings that sparse matrices by rows are in beta and that ours are not checked."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Sparse (CSR tensor support|invariant checks)", category=UserWarning)
         yield

@@ -17,7 +17,7 @@ from .on_device import scattered_products, scattered_sums
 
 __all__ = ["DevicePlaces", "HostPlaces"]
 
-ALL_HIT = 4  # entries for each row or column, with which hardly any is not hit
+ALL_HIT = 4  # entries for each row or column; from here on nearly all are hit
 
 
 class HostPlaces(NamedTuple):

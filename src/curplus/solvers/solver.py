@@ -1,4 +1,4 @@
-"""What every solver shares: the core it returns, the equations it solves, and when it may call them solved."""
+"""What every solver shares: the core it returns, the equations it solves, and when they count as solved."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class CoreSolver(Protocol):
 
 
 class Found(NamedTuple):
-    """What a method knows about its solution of the scaled equations."""
+    """A solution of the scaled equations, with its diagnostics."""
 
     Z: Matrix
     iterations: int = 0
@@ -77,7 +77,7 @@ class Solver:
 
 
 def _beside(Z: Matrix, left: Matrix) -> Matrix:
-    """A core in the type of the bases, and in their library, where it was found on the host for Dask."""
+    """A core in the type of the bases, and in their library, if it was found on the host for Dask."""
     Z = to_device(Z, left) if is_dask_array(left) else Z
     return array_namespace(left).astype(Z, left.dtype)
 
@@ -101,14 +101,14 @@ def _check_enough(shape: tuple[int, int], n_entries: int) -> None:
 
 
 def gradient_goal(equations: EntryEquations, size: float, tol: float) -> float:
-    """How small the gradient must become: ``tol`` times the first one, or what rounding leaves of it; 0 for 0."""
+    """How small the gradient must become: ``tol`` times the first one, or its rounding error; 0 for 0."""
     first = norm(equations.adjoint(equations.target))
     rounding = rounding_unit(equations.target) * size * norm(equations.target)
     return max(tol * first, rounding) if tol else 0.0
 
 
 def _rounding(size: float, Z: Matrix) -> float:
-    """What rounding leaves of the gradient at a large solution of small equations, whose matrix has this norm."""
+    """Rounding error of the gradient at a large solution of small equations, whose matrix has this norm."""
     return float(np.finfo(np.float64).eps) * size**2 * norm(Z)
 
 

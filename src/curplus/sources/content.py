@@ -27,7 +27,7 @@ def ending_of(path: Path) -> str:
 
 
 def kind_by_content(path: Path, ending: str) -> str:
-    """The ending that a file should have; the one that it has, if that can be or if the content says nothing."""
+    """The ending that a file should have; the one that it has, if that can be or if the content does not show it."""
     if path.is_dir():
         return ".zarr" if any((path / name).exists() for name in ZARR_FILES) else ending
     if not path.is_file():

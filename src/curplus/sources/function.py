@@ -150,7 +150,7 @@ class CallableSource:
         bad = np.isinf(values) if self.gaps else ~np.isfinite(values)
         if bad.any():
             t = int(np.argmax(bad))
-            allowed = " If it means that this could not be measured, say gaps=True." if np.isnan(values[t]) else ""
+            allowed = " If it means that this could not be measured, use gaps=True." if np.isnan(values[t]) else ""
             raise SourceError(
                 f"the function returned {values[t]} at row {i[t]}, column {j[t]}, when asked for {asked}. "
                 f"Every value must be finite.{allowed}"

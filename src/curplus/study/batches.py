@@ -78,7 +78,7 @@ class Batches(NamedTuple):
 
 
 def _price_of_one(unit: str, settings: Settings) -> float:
-    """Price of a cell, or of a whole row or column; the dearest, where they differ."""
+    """Price of a cell, or of a whole row or column; the highest, if they differ."""
     n, m = settings.shape
     costs = as_costs(settings.costs)
     if unit == "cell":

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from .._arrays import index_table
 from .._sets import NO_INDEX, different, is_in, union, without
 from .._typing import FloatArray, IndexVector, Matrix, Shape
-from .._validation import UNKNOWN
+from .._validation import UNKNOWN_NOISE
 from ..exceptions import InconsistentObservationError, InvalidArgumentError
 from ..observation import Bounds, Observation, Repeats, SamplingDesign
 from ..observation.forbidden import Region
@@ -133,7 +133,7 @@ def observation_of(snapshot: Snapshot, settings: Settings, records: str, out: Ou
         gaps=bool(len(failed) or np.isnan(sampled_rows).any() or np.isnan(sampled_columns).any()),
         unmeasured_i=failed // m,
         unmeasured_j=failed % m,
-        noise=UNKNOWN if settings.noise is None and places.repeats.squares > 0 else settings.noise,
+        noise=UNKNOWN_NOISE if settings.noise is None and places.repeats.squares > 0 else settings.noise,
         repeats=places.repeats,
         bounds=places.bounds,
         **_design(rows, columns, evidence, is_whole=is_whole),

@@ -148,7 +148,7 @@ def _lines(seen: Observation, known: Known, rng: np.random.Generator, goal: dict
 
 
 def _n_helping(seen: Observation) -> int:
-    """How many more of the entries shall help to choose.
+    """How many more of the entries should help to choose.
 
     They do where many rows or columns show in nothing that is known. Elsewhere they are worth more as evidence.
     """

@@ -560,7 +560,7 @@ class Study:
             ``function(row, column)``, by name, gives the value; None or nan if it could not be measured. It is called
             from several threads at once.
         budget : float, optional
-            What the study shall have spent in the end, all that was spent before included. Left out, the budget of
+            What the study should have spent in the end, all that was spent before included. Left out, the budget of
             the study.
         tol : float, optional
             Stop when the relative error is at most this: the upper end of its interval, so that an error without an

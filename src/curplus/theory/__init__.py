@@ -1,9 +1,9 @@
-r"""What is promised: how much must be read, and how good the approximation then is.
+r"""Guarantees: how much must be read, and how good the approximation then is.
 
 CUR+ works when information is spread evenly, so that no row or column matters far more than the others. *Incoherence*
-measures that, from 1 (perfectly even) up to ``n / r`` (all in r rows). Each theorem of the paper asks for ``d``
-columns, ``d`` rows and :math:`|\Omega|` entries, and promises an error with some probability. The functions here
-evaluate it as a :class:`Guarantee`, which also says when, at the given sizes, nothing is promised.
+measures that, from 1 (perfectly even) up to ``n / r`` (all in r rows). Each theorem of the paper requires ``d``
+columns, ``d`` rows and :math:`|\Omega|` entries, and bounds the error with some probability. The functions here
+evaluate it as a :class:`Guarantee`, whose ``vacuous`` and ``reason`` show if nothing is guaranteed at the given sizes.
 
 Equation numbers are those of Xu, Jin and Zhou, *CUR Algorithm for Partially Observed Matrices*, ICML 2015. The paper
 takes n >= m; here n is the longer side.

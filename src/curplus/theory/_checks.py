@@ -1,4 +1,4 @@
-"""Checks on the numbers that the theorems take; each error says what to do about its argument."""
+"""Checks on the numbers that the theorems take; each error has the remedy for its argument."""
 
 from math import inf
 

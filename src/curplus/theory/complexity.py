@@ -1,4 +1,4 @@
-"""How many entries methods ask for (Table 1), and how many a sample holds."""
+"""How many entries methods need (Table 1), and how many a sample holds."""
 
 from collections.abc import Callable
 from math import log

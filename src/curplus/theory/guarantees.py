@@ -1,4 +1,4 @@
-"""The lemmas and theorems: what each asks for, what it promises, and when that is nothing."""
+"""The lemmas and theorems: what each requires, what it guarantees, and when that is nothing."""
 
 from math import ceil, exp, log, sqrt
 from typing import NamedTuple
@@ -21,14 +21,14 @@ __all__ = [
 
 
 class Guarantee(NamedTuple):
-    """What a theorem asks for, and what it promises in return."""
+    """The samples that a theorem requires, and the bound that it guarantees."""
 
-    n_columns: int  #: fewest columns, and as many rows, that it asks for (the paper's d)
-    n_entries: int  #: fewest uniformly sampled entries that it asks for
+    n_columns: int  #: fewest columns, and as many rows, that it requires (the paper's d)
+    n_entries: int  #: fewest uniformly sampled entries that it requires
     probability: float  #: with which the bound holds, over the choice of the sample; never below 0
     bound: float  #: on the norm in the theorem, not on its square
-    vacuous: bool  #: whether nothing is promised at these sizes
-    reason: str  #: why nothing is promised, with the numbers; empty otherwise
+    vacuous: bool  #: whether nothing is guaranteed at these sizes
+    reason: str  #: why nothing is guaranteed, with the numbers; empty otherwise
 
 
 def lemma_1(*, mu_eta: float, rank_eta: float) -> float:
@@ -131,8 +131,8 @@ def theorem_1(*, shape: Shape, rank: int, mu: float, t: float, n_columns: int | 
 
     Examples
     --------
-    >>> promise = theorem_1(shape=(1000, 1000), rank=5, mu=1.5, t=4.0)
-    >>> promise.n_columns, promise.n_entries, round(promise.probability, 2)
+    >>> found = theorem_1(shape=(1000, 1000), rank=5, mu=1.5, t=4.0)
+    >>> found.n_columns, found.n_entries, round(found.probability, 2)
     (295, 2843, 0.91)
     """
     demanded = _column_demand(shape, rank, mu, t)
@@ -159,14 +159,14 @@ def theorem_2(
     sigma_next : float
         :math:`\sigma_{r+1}`, the spectral error of the best matrix of rank r.
     t : float
-        Confidence: larger asks for more samples and fails less often.
+        Confidence: larger needs more samples and fails less often.
     n_columns : int, optional
-        Columns sampled, and as many rows (d). By default the fewest that are asked for.
+        Columns sampled, and as many rows (d). By default the fewest that are required.
 
     Examples
     --------
-    >>> promise = theorem_2(shape=(400, 400), rank=2, mu=1.0, mu_hat=1.5, sigma_next=1e-6, t=4.0)
-    >>> promise.n_columns, promise.n_entries, round(promise.bound, 4)
+    >>> found = theorem_2(shape=(400, 400), rank=2, mu=1.0, mu_hat=1.5, sigma_next=1e-6, t=4.0)
+    >>> found.n_columns, found.n_entries, round(found.bound, 4)
     (66, 340, 0.0058)
     """
     demanded = _column_demand(shape, rank, mu, t)
@@ -198,18 +198,18 @@ def theorem_3(
     shape, rank, sigma_next, n_columns, t
         As for :func:`theorem_2`.
     mu_eta, rank_eta, sigma_rank
-        As for :func:`lemma_2`, on which it rests.
+        As for :func:`lemma_2`, from which it follows.
 
     Notes
     -----
-    It says something only if :math:`d > 72 (x + 1)(t + \ln n)`: below that :math:`|\Omega|` exceeds ``n m``. Since
+    It is vacuous unless :math:`d > 72 (x + 1)(t + \ln n)`: below that :math:`|\Omega|` exceeds ``n m``. Since
     :math:`x \ge 1/2` and :math:`t > \ln 7`, that never happens when a side is shorter than 4095.
 
     Examples
     --------
     >>> known = dict(rank=1, mu_eta=1.0, rank_eta=0.5, sigma_rank=1.0, sigma_next=0.1, t=3.0)
-    >>> promise = theorem_3(shape=(40_000, 40_000), n_columns=10_000, **known)
-    >>> promise.n_columns, promise.n_entries, promise.vacuous
+    >>> found = theorem_3(shape=(40_000, 40_000), n_columns=10_000, **known)
+    >>> found.n_columns, found.n_entries, found.vacuous
     (327, 724765503, False)
     """
     x, need = _spectral_need(shape, mu_eta, rank_eta, t)
@@ -254,7 +254,7 @@ def frobenius_bound(
     if not 0 < delta < 1:
         raise InvalidArgumentError(f"delta={delta} is not a chance of failing. Give a number between 0 and 1.")
     bound = sqrt(1 + 4 * (mu_hat * rank) ** 2 / (delta * size)) * at_least(0, projection_error=projection_error)
-    few = f"n_entries={size} is fewer than the {demanded} asked for" if size < demanded else ""
+    few = f"n_entries={size} is fewer than the {demanded} required" if size < demanded else ""
     return _guarantee(shape, rank, demanded, failure=delta + exp(-t), bound=bound, d=rank, doubts=(few,))
 
 
@@ -288,12 +288,12 @@ def _no_gap(sigma_rank: float, sigma_next: float) -> str:
 def _guarantee(
     shape: Shape, n_columns: int, n_entries: int, *, failure: float, bound: float, d: int, doubts: tuple[str, ...] = ()
 ) -> Guarantee:
-    """Demands and promise as a value, with every reason why nothing is promised when d columns are sampled."""
+    """Requirements and bound as a value, with every reason why nothing is guaranteed if d columns are sampled."""
     n, m = shape
     found = [
-        f"it asks for {n_columns} columns and rows of a {n} x {m} matrix" if n_columns > min(n, m) else "",
-        f"n_columns={d} is fewer than the {n_columns} asked for" if d < n_columns <= min(n, m) else "",
-        f"it asks for {n_entries} entries of the {n * m} there are" if n_entries > n * m else "",
+        f"it requires {n_columns} columns and rows of a {n} x {m} matrix" if n_columns > min(n, m) else "",
+        f"n_columns={d} is fewer than the {n_columns} required" if d < n_columns <= min(n, m) else "",
+        f"it requires {n_entries} entries of the {n * m} there are" if n_entries > n * m else "",
         f"its bound on the chance of failing is {failure:.3g}, not below 1; increase t" if failure >= 1 else "",
         *doubts,
     ]

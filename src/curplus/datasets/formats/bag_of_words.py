@@ -12,14 +12,14 @@ from .numbers import check_no_repeats, check_range, number_blocks
 
 __all__ = ["read_bag_of_words"]
 
-HEADER = ("the number of documents", "the number of words", "the number of records")
+WORD_COUNTS_HEADER = ("the number of documents", "the number of words", "the number of records")
 
 
 def read_bag_of_words(file: DataFile) -> Any:
     """Counts of words in documents, as a CSR array of shape (documents, words)."""
     lines = file.lines()
     n_documents, n_words, n_records = (
-        _header(file, next(lines, ""), meaning, number) for number, meaning in enumerate(HEADER, start=1)
+        _header(file, next(lines, ""), meaning, number) for number, meaning in enumerate(WORD_COUNTS_HEADER, start=1)
     )
     blocks = [np.empty((0, 3), dtype=np.int64)]
     for first, table in number_blocks(file, lines, width=3, meaning="'document word count'", first_line=4):

@@ -14,7 +14,7 @@ from ..files import DataFile
 
 __all__ = ["read_compact"]
 
-DAMAGE = (ValueError, KeyError, TypeError, EOFError, OSError, zlib.error, zipfile.BadZipFile)
+NOT_COMPACT = (ValueError, KeyError, TypeError, EOFError, OSError, zlib.error, zipfile.BadZipFile)
 
 
 def read_compact(file: DataFile) -> Any:
@@ -31,7 +31,7 @@ def read_compact(file: DataFile) -> Any:
             if "bits" in saved:
                 return _unpacked(saved)
             return _ratings(saved) if "rows" in saved else _sparse(stream)
-    except DAMAGE as error:
+    except NOT_COMPACT as error:
         raise file.broken(f"it is not the compact file it should be ({error})") from error
 
 

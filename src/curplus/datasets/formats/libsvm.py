@@ -6,11 +6,11 @@ import re
 from typing import Any
 
 from ..files import DataFile
-from .pairs import NUMBER, SparseRow, sparse_row, stack_rows
+from .pairs import NUMBER_PATTERN, SparseRow, sparse_row, stack_rows
 
 __all__ = ["read_libsvm"]
 
-LABEL = re.compile(rf"{NUMBER}(?:\s+|$)")
+LABEL = re.compile(rf"{NUMBER_PATTERN}(?:\s+|$)")
 
 
 def read_libsvm(file: DataFile, n_features: int) -> Any:

@@ -12,8 +12,8 @@ from ..files import DataFile
 
 __all__ = ["check_no_repeats", "check_range", "number_blocks"]
 
-BLOCK = 2**18  # numbers that are parsed at a time
-EXACT = 2.0**53  # whole numbers below are exact in float64
+PARSED_AT_A_TIME = 2**18  # numbers that are parsed at a time
+EXACT_INTEGERS = 2.0**53  # whole numbers below are exact in float64
 
 Table = NDArray[np.int64]
 
@@ -22,7 +22,7 @@ def number_blocks(
     file: DataFile, lines: Iterator[str], *, width: int, meaning: str, first_line: int = 1
 ) -> Iterator[tuple[int, Table]]:
     """Blocks of lines with ``width`` whole numbers each, with the number of the line that each block begins at."""
-    n_lines = max(1, BLOCK // width)
+    n_lines = max(1, PARSED_AT_A_TIME // width)
     while block := list(islice(lines, n_lines)):
         yield first_line, _table(file, block, width, meaning, first_line)
         first_line += len(block)
@@ -46,7 +46,11 @@ def _parsed(block: list[str], width: int) -> Table | None:
         table = np.loadtxt(block, dtype=np.float64, comments=None, ndmin=2)
     except ValueError:
         return None
-    whole = table.shape == (len(block), width) and (np.abs(table) < EXACT).all() and (table == np.floor(table)).all()
+    whole = (
+        table.shape == (len(block), width)
+        and (np.abs(table) < EXACT_INTEGERS).all()
+        and (table == np.floor(table)).all()
+    )
     return table.astype(np.int64) if whole else None
 
 

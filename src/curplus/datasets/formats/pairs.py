@@ -14,8 +14,8 @@ from ..files import DataFile
 
 __all__ = ["SparseRow", "sparse_row", "stack_rows"]
 
-NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
-PAIRS = re.compile(rf"(?:\d+:{NUMBER}(?:\s+|$))*")
+NUMBER_PATTERN = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+PAIRS_PATTERN = re.compile(rf"(?:\d+:{NUMBER_PATTERN}(?:\s+|$))*")
 
 
 class SparseRow(NamedTuple):
@@ -27,7 +27,7 @@ class SparseRow(NamedTuple):
 
 def sparse_row(file: DataFile, text: str, n_columns: int, *, line: int) -> SparseRow:
     """Parse the pairs of one line."""
-    good = PAIRS.match(text)
+    good = PAIRS_PATTERN.match(text)
     if good is None or good.end() < len(text):
         rest = text[good.end() if good else 0 :]
         raise file.broken(f"expected pairs 'index:value', found {rest[:60]!r}", line=line)

@@ -100,7 +100,7 @@ def approximate(
        and the leading ``rank`` directions are kept.
 
     The fits without each fold stay with the answer: :func:`curplus.certify`, :func:`curplus.estimate_means` and
-    :func:`curplus.predict_interval` judge it by them. They take as much memory as five answers.
+    :func:`curplus.predict_interval` use them. They take as much memory as five answers.
 
     Of a symmetric matrix, every value is used in both of its places, and the approximation is symmetric to the last
     bit. Of a PSD matrix it is PSD: from exact columns :math:`C` with the intersection :math:`W`, the leading part of
@@ -195,7 +195,7 @@ class _Task(NamedTuple):
         return self._finished(answer, report, model, self._outside)
 
     def complete(self) -> Factorization:
-        """Every row or column is known: its leading part, and what left-out columns tell of others."""
+        """Every row or column is known: its leading part, and the noise for later rows and columns."""
         cells = self.cells if self.cells.n_columns == self.cells.shape[1] else self.cells.T
         answer, model = complete_matrix(take(cells.columns, np.argsort(cells.column_index), axis=1), self.method.rank)
         if cells is not self.cells:
@@ -255,13 +255,13 @@ class _Task(NamedTuple):
         return np.flatnonzero(o.outside & ~o.steering) if o.n_entries == self.observation.n_entries else NO_INDEX
 
     def _cut(self, answer: Factorization, rank: int | None) -> Factorization:
-        """The leading part of an answer, as the matrix is promised to be."""
+        """The leading part of an answer, symmetric or PSD if the matrix is."""
         if self.observation.symmetry is not None:
             return symmetric_part(answer, rank, self.observation.symmetry)
         return answer if rank is None or rank >= answer.rank else answer.truncate(rank)
 
     def _in_form(self, answer: Factorization) -> tuple[Factorization, tuple[Fact, ...]]:
-        """A free answer in the form asked for, and what that costs."""
+        """A free answer in the wanted form, and what that costs."""
         return in_form(self.method.form, answer, self.sample)
 
     def _in_units(self, answer: Factorization) -> Factorization:

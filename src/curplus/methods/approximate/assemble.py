@@ -29,16 +29,15 @@ from ..._arrays import (
 )
 from ..._typing import FloatArray, IndexVector, Matrix, Vector
 from ...factorization import Basis, Core, Factorization, leading_basis
-from ...factorization.basis import vectors_from_gram
+from ...factorization.basis import ORTHONORMAL, vectors_from_gram
 from ...observation import Cells
 from .cross import Cross, cross_of
 from .prediction import Prediction
 
 __all__ = ["exact_rank", "leading_part", "put_back"]
 
-MOST_INSIDE = 9.0  # squares of a feature on the sampled lines, relative to the others, beyond which digits are lost
-LEAST_CONDITION = 1e-9  # of inner products, as reciprocal, below which directions are lost
-ORTHONORMAL = 2e-14  # vectors that are not orthonormal to this are made so
+MOST_INSIDE = 9.0  # squares of a feature on the sampled rows, relative to the others; beyond, digits are lost
+LEAST_CONDITION = 1e-9  # reciprocal condition of inner products; below, directions are lost
 
 
 class _Outside(NamedTuple):
@@ -93,7 +92,7 @@ def _assemble(cells: Cells, prediction: Prediction, rank: int | None, cross: Cro
     rank : int, optional
         How many directions to keep; all if left out.
     cross : Cross, optional
-        The small matrices of the sample, where they are known: they spare a pass through the columns.
+        The small matrices of the sample, if they are known: they spare a pass through the columns.
 
     Returns
     -------
@@ -164,14 +163,14 @@ class _RightFactor(NamedTuple):
         return xp.concat([self.rows @ x, below])
 
     def leading_vectors(self, cross: Cross, rank: int) -> Matrix | None:
-        """Leading left singular vectors, from inner products; None where those have lost too many digits."""
+        """Leading left singular vectors, from inner products; None if those have lost too many digits."""
         gram = self._gram(cross)
         if gram is None:
             return None
         return vectors_from_gram(gram, rank, lambda x: keep(self.times(to_device(x, self.rows))))
 
     def _gram(self, cross: Cross) -> FloatArray | None:
-        """Its inner products, on the host; None where most of a feature is in the sampled columns."""
+        """Its inner products, on the host; None if most of a feature is in the sampled columns."""
         coordinates, left, coefficients, inside = map(
             to_numpy, (self.coordinates, self.left, self.coefficients, self.inside)
         )
@@ -200,7 +199,7 @@ def _by_basis(cells: Cells, features: Matrix) -> _Outside:
 
 
 def _by_gram(cells: Cells, features: Matrix, cross: Cross | None) -> _Outside | None:
-    """By the triangle of their inner products, which are known; None where that would lose digits."""
+    """By the triangle of their inner products, which are known; None if that would lose digits."""
     if cross is None:
         return None
     inside = to_numpy(take(features, cells.row_index, axis=0))

@@ -5,11 +5,11 @@ predictions (h, k) of k models for h values y that none of them was fitted to,
 
 .. math:: \min_{a \ge 0, \; \sum a \le 1} \; \frac{s}{h \sigma^2} \, \|y - P a\|^2 + \|a\|^2
 
-with :math:`\sigma^2` the mean squared error and s the effective sample size. Without evidence the weights have a
+with :math:`\sigma^2` the mean squared error and s the effective sample size. Without left-out values the weights have a
 standard deviation of one around zero, and the answer is zero. If a few large errors decide, s is small, and the weights
-stay near zero: it is Kish's size of the squared errors, summed over groups of values that err together (a row that was
-left out), times three, which is what squares of Gaussian errors lack of their number. No group counts for more than a
-tenth of the others. What is missing to a sum of one goes to the zero matrix.
+stay near zero: it is Kish's size of the squared errors, summed over groups of values with correlated errors (a left-out
+row), times three, the kurtosis of Gaussian errors. No group has more than a tenth of the squares of the others. The
+weight that is missing to a sum of one goes to the zero matrix.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from .prediction import Prediction
 
 __all__ = ["Held", "blend_weights", "blended"]
 
-MOST_STEPS, STEADY = 20, 1e-3  # until no weight changes by more than this
-MOST_SHARE = 0.1  # of the squares of all other groups
-GAUSSIAN = 3.0  # the kurtosis: of Gaussian errors, squares are so much fewer in effect
+MOST_REWEIGHTINGS, STEADY_WEIGHTS = 20, 1e-3  # until no weight changes by more than this
+MOST_SHARE = 0.1  # of the squares of all other groups: no single row decides the weights
+GAUSSIAN = 3.0  # their kurtosis: the effective sample size of Gaussian squares is their number divided by it
 
 
 class Held(NamedTuple):
@@ -37,8 +37,8 @@ class Held(NamedTuple):
 
     predicted: FloatArray  # (h, k)
     values: FloatArray  # (h,)
-    weights: FloatArray  # (h,), how much each counts
-    group: IndexVector  # (h,), values that err together
+    weights: FloatArray  # (h,)
+    group: IndexVector  # (h,), values with correlated errors
 
     def take(self, which: IndexVector) -> Held:
         """Some of the values."""
@@ -63,11 +63,11 @@ def blend_weights(held: Held) -> FloatArray:
     P, y = root[:, None] * held.predicted, root * held.values
     Q, R = np.linalg.qr(P)
     rounding = (np.finfo(float).eps * float(np.linalg.norm(y))) ** 2
-    for _ in range(MOST_STEPS):
+    for _ in range(MOST_REWEIGHTINGS):
         squares = np.bincount(group, (y - P @ now) ** 2) + rounding
         size = GAUSSIAN * effective_sample_size(squares)
         before, now = now, _least(R, Q.T @ y, float(np.sum(squares)) / size)
-        if np.max(np.abs(now - before)) < STEADY:
+        if np.max(np.abs(now - before)) < STEADY_WEIGHTS:
             break
     return now
 

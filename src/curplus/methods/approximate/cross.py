@@ -1,9 +1,8 @@
 r"""The small matrices that hold all that a ridge skeleton needs of sampled rows and columns.
 
-A row is left out and predicted from the others, or its mean is compared with the means of others: all that takes is
-inner products of rows, and of columns. A row and a column of ones stand beside them, so that constants are among what
-can be combined. A *target* is what the ridge shrinks towards, made of rows and columns by few numbers: zero, a product
-of their sums, or offsets.
+To leave a row out and predict it from the others, or to compare means, only inner products of rows, and of columns, are
+needed. A row and a column of ones stand beside them, so that constants can be combined too. The ridge shrinks towards a
+*target*, made of rows and columns by few numbers: zero, a product of their sums, or offsets.
 
 .. math:: M \approx [C, 1] \, P \, [R; 1] + \tilde C \, \tilde W_\lambda^+ \, \tilde R
 
@@ -23,11 +22,11 @@ from ...observation import Cells
 
 __all__ = ["Cross", "Target", "cross_of", "targets"]
 
-CANCELLED = 1e-6  # of the squares left without means, below which they are summed up anew
+LOST_DIGITS = 1e-6  # share of the squares left without means; below, they are summed up anew
 
 
-class Means(NamedTuple):
-    """The means of n rows over d columns, and what they are made of."""
+class CrossMeans(NamedTuple):
+    """The means of n rows over d columns: their variance, and that of what they leave."""
 
     mean: float  # of all values
     variance: float  # of the means
@@ -40,9 +39,9 @@ class Cross(NamedTuple):
     W: FloatArray  # (d2, d1), where they intersect
     row_gram: FloatArray  # (d2 + 1, d2 + 1), inner products of the rows of R and of ones, outside the sampled columns
     column_gram: FloatArray  # (d1 + 1, d1 + 1), of the columns of C and of ones, outside the sampled rows
-    row_means: Means  # of the n rows over the sampled columns
-    column_means: Means  # of the m columns over the sampled rows
-    unread_rows: float  # how many rows each sampled one stands for
+    row_means: CrossMeans  # of the n rows over the sampled columns
+    column_means: CrossMeans  # of the m columns over the sampled rows
+    unread_rows: float  # number of rows that each sampled one stands for
     unread_columns: float
     whole_row_gram: FloatArray  # (d2, d2), inner products of the rows, all of them
     whole_column_gram: FloatArray  # (d1, d1)
@@ -98,18 +97,18 @@ def _without(gram: FloatArray, inside: FloatArray) -> FloatArray:
     return gram - inside.T @ inside
 
 
-def _means(x: Matrix, gram: FloatArray) -> Means:
+def _means(x: Matrix, gram: FloatArray) -> CrossMeans:
     """The means of the rows of ``x``, from the inner products of its columns without their means."""
     n, d = x.shape
     by_column = gram[-1, :-1] / n
     centred = gram[:-1, :-1] - n * np.outer(by_column, by_column)
-    if np.trace(centred) < CANCELLED * np.trace(gram[:-1, :-1]):
+    if np.trace(centred) < LOST_DIGITS * np.trace(gram[:-1, :-1]):
         deviations = x - to_device(by_column, x)
         centred = to_numpy(deviations.T @ deviations)
     total, of_means = float(np.trace(centred)), float(centred.sum()) / d
     variance = of_means / d / max(n - 1, 1)
     interaction = max(total - of_means, 0.0) / ((n - 1) * (d - 1)) if n > 1 and d > 1 else np.nan
-    return Means(float(by_column.mean()), variance, interaction)
+    return CrossMeans(float(by_column.mean()), variance, interaction)
 
 
 class Target(NamedTuple):
@@ -151,7 +150,7 @@ class Target(NamedTuple):
 
 
 def targets(cross: Cross, is_uniform: bool) -> list[Target]:
-    """The targets that compete; sums only of rows and columns that were drawn uniformly, as those of others mislead."""
+    """The targets to choose from; sums only if rows and columns were drawn uniformly, as others are biased."""
     with_sums = is_uniform and min(cross.W.shape) > 1
     return [zero_target(cross), *([_sum_target(cross)] if with_sums else []), _offset_target(cross)]
 
@@ -177,10 +176,10 @@ def _sum_target(cross: Cross) -> Target:
 
 
 def _offset_target(cross: Cross) -> Target:
-    r"""Offsets of rows and columns, from their means, each shrunk by how little is known of it.
+    r"""Offsets of rows and columns, from their means, each shrunk more if it is a mean of fewer values.
 
     A row mean over d1 columns has variance :math:`\tau^2 + \sigma^2 / d_1` with :math:`\tau^2` that of the offsets,
-    and its best guess is the share :math:`\tau^2 / (\tau^2 + \sigma^2 / d_1)` of its deviation.
+    and its best estimate is the share :math:`\tau^2 / (\tau^2 + \sigma^2 / d_1)` of its deviation.
     """
     d2, d1 = cross.W.shape
     of_rows = _reliability(cross.row_means, d1, cross.column_means)
@@ -198,7 +197,7 @@ def _target(name: str, cross: Cross, left: FloatArray, right: FloatArray) -> Tar
     return Target(name, left, right, left_inside, right_inside)
 
 
-def _reliability(means: Means, count: int, others: Means) -> float:
+def _reliability(means: CrossMeans, count: int, others: CrossMeans) -> float:
     """The share of the deviations of means over ``count`` values that is not chance."""
     interaction = others.interaction if math.isnan(means.interaction) else means.interaction
     if not means.variance > 0:

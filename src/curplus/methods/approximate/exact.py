@@ -1,9 +1,9 @@
 """Is the matrix exactly of low rank? Then rows, columns and their intersection are the answer, and nothing is chosen.
 
-Three signs are looked for. All entries are predicted by :math:`C W^+ R` to rounding. Or rows, columns and their
-intersection have the same rank, below the number of rows or of columns. Or as many were read as the rank that was asked
-for, and no entry: then the prediction must at least be of the size of what was read, which that of a noisy intersection
-is not.
+There are three tests. All entries are predicted by :math:`C W^+ R` to rounding. Or rows, columns and their
+intersection have the same rank, below the number of rows or of columns. Or as many rows or columns
+were read as the wanted rank, and no entry: then the prediction must be of the size of what was read, which it is not
+with a noisy intersection.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ from ..._arrays import (
 )
 from ..._typing import FloatArray, Matrix
 from ...factorization import Basis, Core, Factorization
+from ...factorization.basis import ORTHONORMAL
 from ...observation import Cells, Observation
-from .assemble import ORTHONORMAL, exact_rank
+from .assemble import exact_rank
 from .cross import Cross, cross_of, zero_target
 from .prediction import Prediction
 from .skeleton import Svd, inverse_of, svd_of
@@ -39,8 +40,8 @@ CONFIRMING, FIRST = 1000, 20  # entries that confirm an exact prediction, and of
 FULL_LEVERAGE = 1 - 1e-6  # of a row that the others do not span
 MOST_OF_FULL_LEVERAGE = 0.25  # share of such rows, above which the rank is probably larger (Good 1953)
 MOST_GROWTH = 2.0  # mean square of a prediction, relative to what was read (tests/test_exact.py: of rank 5, 150 of 150
-# Gaussian matrices are below, of noise 1 to 5; of rank 1 and 2 it cannot tell, and the rank asked for is believed)
-FEW = 2
+# Gaussian matrices are below, of noise 1 to 5; for rank 1 and 2 the test has no power, and the wanted rank is taken)
+LOW_RANK = 2
 
 
 class Exact(NamedTuple):
@@ -83,7 +84,7 @@ class Exact(NamedTuple):
 
 
 def exact_answer(cells: Cells, observation: Observation, rank: int | None) -> Exact | None:
-    """The prediction ``C W^+ R``, or None if nothing speaks for it."""
+    """The prediction ``C W^+ R``, or None without a sign that it is exact."""
     if not cells.is_cross or cells.has_gaps or len(cells.hidden):
         return None
     cross = cross_of(cells)
@@ -105,7 +106,7 @@ def _meets(plain: Prediction, cells: Cells) -> bool:
     entries = cells.entries.take(some)
     values = to_numpy(entries.values)
     limit = math.sqrt(cells.rounding) * float(np.linalg.norm(values))
-    for count in (FIRST, len(some)):  # a few are enough to say no
+    for count in (FIRST, len(some)):  # a few are enough to refuse
         errors = values[:count] - to_numpy(plain.at(entries.i[:count], entries.j[:count]))
         if not 0 < limit >= np.linalg.norm(errors):
             return False
@@ -115,8 +116,8 @@ def _meets(plain: Prediction, cells: Cells) -> bool:
 def _ranks_agree(cells: Cells, observation: Observation, cross: Cross, svd: Svd) -> bool:
     """Whether rows, columns and their intersection have the same rank, below the number of rows or of columns.
 
-    Of rows drawn at random, the share of those that the others do not span is that of rows which nothing read so far
-    spans (Good 1953): if it is large, the rank is larger than they show.
+    Of rows drawn at random, the share of those that the others do not span is that of the unread rows that they do
+    not span (Good 1953): if it is large, the rank is larger than that of the sample.
     """
     rank = exact_rank(svd.s, cells.rounding)
     if not 0 < rank < max(cross.W.shape) or any(
@@ -170,11 +171,11 @@ def _singular_values(x: Any) -> FloatArray:
 def _is_plausible(plain: Prediction, cross: Cross) -> bool:
     """Whether the prediction is of the size of what was read, as that of a noisy intersection is not."""
     growth = _growth(plain, cross)
-    return growth <= MOST_GROWTH or (min(cross.W.shape) <= FEW and math.isfinite(growth))
+    return growth <= MOST_GROWTH or (min(cross.W.shape) <= LOW_RANK and math.isfinite(growth))
 
 
 def _growth(plain: Prediction, cross: Cross) -> float:
-    """Mean square of the prediction where nothing was read, relative to that of rows and columns there."""
+    """Mean square of the prediction where nothing was read, relative to that of rows and columns."""
     rows, columns = (gram[:-1, :-1] for gram in (cross.row_gram, cross.column_gram))
     mixed, combined = plain.mixing, plain.coefficients
     squares = float(np.sum((mixed.T @ columns @ mixed) * (combined @ rows @ combined.T)))

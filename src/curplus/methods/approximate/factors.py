@@ -2,14 +2,14 @@ r"""Rows of a table with gaps as draws from one distribution: a factor model.
 
 .. math:: x_i = \mu + V u_i + e_i, \qquad u_i \sim N(0, I), \quad e_{ij} \sim N(0, \sigma_j^2)
 
-Each column has noise of its own, so a column that is all noise says little about the others. With V fixed, the scores
+Each column has noise of its own, so a column that is all noise hardly affects the others. With V fixed, the scores
 :math:`u_i` of a row follow from its known values in closed form, *with their covariance*; with the scores fixed, so do
-the mean and the loadings :math:`(v_j, \mu_j)` of a column. A fit that forgets the covariances takes what it has guessed
-for known and shrinks directions that it should not. With them, loadings that nothing supports shrink to zero by
-themselves, and the number of factors need not be searched for (variational Bayes, Ilin and Raiko 2010).
+the mean and the loadings :math:`(v_j, \mu_j)` of a column. A fit without the covariances treats its estimates as
+known values and shrinks directions that it should not. With them, loadings without support shrink to zero, and the
+number of factors need not be searched for (variational Bayes, Ilin and Raiko 2010).
 
 The cells are read in blocks of rows and never copied. The loadings of a long table are learned from part of its rows,
-those of which something is known.
+those with known values.
 
 References
 ----------
@@ -34,21 +34,21 @@ from ...observation import Cells
 from .offsets import is_affordable
 from .prediction import Prediction
 
-__all__ = ["FactorModel", "Factors", "Table", "TransposedFactors", "fit_factor_model"]
+__all__ = ["BlockedTable", "FactorModel", "Factors", "TransposedFactors", "fit_factor_model"]
 
 # Twelve tables with gaps (benchmarks/imputation.py small, accuracy.py tables): with 30 instead of 20, errors are 0.7 to
-# 2 % smaller where 160 values of a row are known (40 add 0.2 to 1 %), with 15 instead of 10 by 2 to 4 % at 24 of 30.
+# 2 % smaller if 160 values of a row are known (40 add 0.2 to 1 %), with 15 instead of 10 by 2 to 4 % at 24 of 30.
 MOST_FACTORS, MANY_FACTORS, FEWEST_FACTORS = 30, 20, 10
-MOST_CELLS, LONGEST_SHORT_SIDE = 50_000_000, 2000  # of the matrix, which is read as a table with gaps
-PSEUDO_COUNT = 5.0  # values that say that the noise of a column is that of the others
-SWEEPS, STEADY = 30, 1e-2  # until the noise changes by less than this fraction, in the mean over columns
-LAST_SWEEPS = 2  # over more rows
+MOST_TABLE_CELLS, LONGEST_SHORT_SIDE = 50_000_000, 2000  # of the matrix, which is read as a table with gaps
+PSEUDO_COUNT = 5.0  # values that the noise of the other columns is worth in each
+SWEEPS, STEADY_NOISE = 30, 1e-2  # until the noise changes by less than this fraction, in the mean over columns
+LAST_SWEEPS = 2  # sweeps over more rows
 FIRST_VALUES, LAST_VALUES = 100, 1000  # known values for each loading, of the rows that they are learned from
-MOST_READ = 50_000_000  # cells of these rows
-FEWEST_ROWS = 100  # that they are learned from
-BLOCK = 2_000_000  # numbers in the small matrices of the rows of a block
-NEGLIGIBLE = 3e-4  # variance along a direction, in terms of the mean noise
-LEAST_NOISE = 1e-8  # of the variance of the table
+MOST_READ = 50_000_000  # cells of the rows that the loadings are learned from
+FEWEST_LEARNED_ROWS = 100  # to learn the loadings from
+NUMBERS_OF_A_BLOCK = 2_000_000  # numbers in the small matrices of the rows of a block
+NEGLIGIBLE_DIRECTION = 3e-4  # variance along a direction, in terms of the mean noise
+LEAST_TABLE_NOISE = 1e-8  # of the variance of the table
 
 
 @dataclass(frozen=True)
@@ -60,11 +60,11 @@ class Factors:
 
     def applies(self, cells: Cells) -> bool:
         """If the matrix is small enough to be read as a table with gaps, on the host."""
-        is_small = math.prod(cells.shape) <= MOST_CELLS and min(cells.shape) <= LONGEST_SHORT_SIDE
+        is_small = math.prod(cells.shape) <= MOST_TABLE_CELLS and min(cells.shape) <= LONGEST_SHORT_SIDE
         return is_affordable(cells) and is_small and min(cells.shape) > 1
 
     def settled(self, cells: Cells) -> Factors:
-        """There is nothing to settle."""
+        """The model itself: it has no settings."""
         return self
 
     def fit(self, cells: Cells) -> Prediction:
@@ -88,7 +88,7 @@ class TransposedFactors(Factors):
 
 
 def _fitted(cells: Cells) -> Prediction:
-    """What a factor model of the rows predicts; a column of which nothing is known is like the mean of the others."""
+    """Prediction by a factor model of the rows; a column without known values gets the mean of the others."""
     n, m = cells.shape
     known = np.flatnonzero(cells.T.counts)
     if len(known) < 2:
@@ -106,20 +106,22 @@ def _fitted(cells: Cells) -> Prediction:
     return Prediction.of(np.column_stack([model.scores_of(table), np.ones(n)]), loadings)
 
 
-class Table(NamedTuple):
+class BlockedTable(NamedTuple):
     """A table with gaps that is read in blocks of rows."""
 
     shape: tuple[int, int]
     rows: Callable[[IndexVector], FloatArray]  # some rows, with NaN at gaps
-    known: IndexVector  # rows of which something is known, ascending
+    known: IndexVector  # rows with known values, ascending
     share: float  # of their values that is known
 
 
-def _table(cells: Cells, columns: IndexVector, centre: float) -> Table:
+def _table(cells: Cells, columns: IndexVector, centre: float) -> BlockedTable:
     """Some columns of the cells, less a number towards which their means are shrunk."""
     known = np.flatnonzero(cells.counts)
     share = float(np.mean(cells.counts[known])) / len(columns)
-    return Table((cells.shape[0], len(columns)), lambda index: cells.block(index)[:, columns] - centre, known, share)
+    return BlockedTable(
+        (cells.shape[0], len(columns)), lambda index: cells.block(index)[:, columns] - centre, known, share
+    )
 
 
 class FactorModel(NamedTuple):
@@ -136,8 +138,8 @@ class FactorModel(NamedTuple):
         square = scale**2
         return FactorModel(loadings / scale[:, None], self.covariances / square[:, None], self.noise / square)
 
-    def scores_of(self, table: Table) -> FloatArray:
-        """Scores (n, k) of all rows of a table, found in blocks; zero for rows of which nothing is known."""
+    def scores_of(self, table: BlockedTable) -> FloatArray:
+        """Scores (n, k) of all rows of a table, found in blocks; zero for rows without known values."""
         scores = np.zeros((table.shape[0], self.n_factors))
         blocks = _blocks(table, table.known, max((self.n_factors + 1) ** 2, table.shape[1]))
         scores[table.known] = np.concatenate([np.empty((0, self.n_factors)), *map(self.scores, blocks)])
@@ -154,7 +156,7 @@ class FactorModel(NamedTuple):
         return equations.solve(np.linalg.inv(equations.A))
 
 
-def fit_factor_model(table: Table, n_factors: int, rng: np.random.Generator) -> FactorModel:
+def fit_factor_model(table: BlockedTable, n_factors: int, rng: np.random.Generator) -> FactorModel:
     """The factor model of a table (n, m), best with n >= m; every column has a known value."""
     first, last = _enough_rows(table, n_factors, rng)
     means = _means(table, last)
@@ -162,19 +164,19 @@ def fit_factor_model(table: Table, n_factors: int, rng: np.random.Generator) -> 
     for rows, sweeps in ((first, SWEEPS), (last, LAST_SWEEPS if len(last) > len(first) else 0)):
         for _ in range(sweeps):
             before, model = model, _improved(model, table, rows)
-            if np.mean(np.abs(np.log(model.noise / before.noise))) < STEADY:
+            if np.mean(np.abs(np.log(model.noise / before.noise))) < STEADY_NOISE:
                 break
     return model
 
 
-def _enough_rows(table: Table, n_factors: int, rng: np.random.Generator) -> list[IndexVector]:
-    """Rows for the first sweeps and for the last ones, drawn at random among those of which something is known."""
+def _enough_rows(table: BlockedTable, n_factors: int, rng: np.random.Generator) -> list[IndexVector]:
+    """Rows for the first sweeps and for the last ones, drawn at random among those with known values."""
     order, most = rng.permutation(table.known), MOST_READ / table.shape[1]
     numbers = (min(values * n_factors / table.share, most) for values in (FIRST_VALUES, LAST_VALUES))
-    return [np.sort(order[: max(math.ceil(number), FEWEST_ROWS)]) for number in numbers]
+    return [np.sort(order[: max(math.ceil(number), FEWEST_LEARNED_ROWS)]) for number in numbers]
 
 
-def _means(table: Table, chosen: IndexVector) -> FloatArray:
+def _means(table: BlockedTable, chosen: IndexVector) -> FloatArray:
     """Means of the columns; one that is not known in these rows has the mean of the others."""
     sums, counts = np.zeros(table.shape[1]), np.zeros(table.shape[1])
     for rows in _blocks(table, chosen, table.shape[1]):
@@ -184,8 +186,8 @@ def _means(table: Table, chosen: IndexVector) -> FloatArray:
     return np.where(counts > 0, means, np.mean(means[counts > 0]) if np.any(counts) else 0.0)
 
 
-def _covariances(table: Table, chosen: IndexVector, means: FloatArray) -> FloatArray:
-    """Covariances of the columns of a table, shrunk where few rows know both."""
+def _covariances(table: BlockedTable, chosen: IndexVector, means: FloatArray) -> FloatArray:
+    """Covariances of the columns of a table, shrunk if few rows have both."""
     m = table.shape[1]
     products, pairs = np.zeros((m, m)), np.zeros((m, m))
     for rows in _blocks(table, chosen, m):
@@ -197,7 +199,7 @@ def _covariances(table: Table, chosen: IndexVector, means: FloatArray) -> FloatA
 
 
 def _start(means: FloatArray, covariance: FloatArray, n_factors: int) -> FactorModel:
-    """The leading directions of covariances, and what they leave as noise."""
+    """The leading directions of covariances, and the noise: the variance that they do not explain."""
     m = len(covariance)
     values, vectors = scipy.linalg.eigh(covariance, subset_by_index=[max(m - n_factors, 0), m - 1])
     variances = np.maximum(np.diag(covariance), _least_noise(np.diag(covariance) + means**2))
@@ -210,13 +212,13 @@ def _start(means: FloatArray, covariance: FloatArray, n_factors: int) -> FactorM
 
 
 def _least_noise(squares: FloatArray) -> float:
-    """A noise that is nothing beside values with these mean squares."""
-    return LEAST_NOISE * (float(np.mean(squares)) or 1.0)
+    """A noise that is negligible beside values with these mean squares."""
+    return LEAST_TABLE_NOISE * (float(np.mean(squares)) or 1.0)
 
 
-def _blocks(table: Table, chosen: IndexVector, width: int) -> Iterator[FloatArray]:
+def _blocks(table: BlockedTable, chosen: IndexVector, width: int) -> Iterator[FloatArray]:
     """Some rows of the table, not many at a time."""
-    step = max(1, BLOCK // max(width, 1))
+    step = max(1, NUMBERS_OF_A_BLOCK // max(width, 1))
     yield from (table.rows(chosen[start : start + step]) for start in range(0, len(chosen), step))
 
 
@@ -251,9 +253,9 @@ def _equations(model: FactorModel, rows: FloatArray) -> _Equations:
 
 
 class _Sums(NamedTuple):
-    """What the columns need to know of the rows."""
+    """Sums over rows, from which the columns are solved."""
 
-    moments: FloatArray  # (m, t), sums of squares and products of scores, over the rows that know the column
+    moments: FloatArray  # (m, t), sums of squares and products of scores, over the rows with a value in the column
     right: FloatArray  # (m, k + 1), sums of scores times values
     squares: FloatArray  # (m,), sums of squared values
     counts: FloatArray  # (m,), known values
@@ -261,7 +263,7 @@ class _Sums(NamedTuple):
     n_rows: int
 
 
-def _sums(model: FactorModel, table: Table, chosen: IndexVector) -> _Sums:
+def _sums(model: FactorModel, table: BlockedTable, chosen: IndexVector) -> _Sums:
     k, m = model.n_factors, table.shape[1]
     t = (k + 1) * (k + 2) // 2
     moments, right, total = np.zeros((m, t)), np.zeros((m, k + 1)), np.zeros(t)
@@ -283,7 +285,7 @@ def _sums(model: FactorModel, table: Table, chosen: IndexVector) -> _Sums:
     return _Sums(moments, right, squares, counts, total, len(chosen))
 
 
-def _improved(model: FactorModel, table: Table, chosen: IndexVector) -> FactorModel:
+def _improved(model: FactorModel, table: BlockedTable, chosen: IndexVector) -> FactorModel:
     """One sweep: scores of the rows, then loadings and noise of the columns, then comparable directions."""
     sums, k = _sums(model, table, chosen), model.n_factors
     expected = _products(model.loadings) + model.covariances
@@ -301,7 +303,7 @@ def _improved(model: FactorModel, table: Table, chosen: IndexVector) -> FactorMo
 
 
 def _noise(squares: FloatArray, sums: _Sums) -> FloatArray:
-    """Noise from sums of squared residuals, near that of the other columns where few values are known."""
+    """Noise from sums of squared residuals, near that of the other columns if few values are known."""
     common = float(np.sum(squares) / np.sum(sums.counts))
     noise = (squares + PSEUDO_COUNT * common) / (sums.counts + PSEUDO_COUNT)
     return np.maximum(noise, _least_noise(sums.squares / np.maximum(sums.counts, 1)))
@@ -314,7 +316,7 @@ def _rotated(model: FactorModel, second: FloatArray) -> FactorModel:
     L = np.linalg.cholesky(second[:k, :k] - np.outer(mean, mean) + 1e-12 * np.trace(second[:k, :k]) / k * np.eye(k))
     expected = np.mean(_products(model.loadings) + model.covariances, axis=0)
     sizes, R = np.linalg.eigh(L.T @ full(expected[None], k + 1)[0][:k, :k] @ L)
-    kept = np.flatnonzero(sizes > NEGLIGIBLE * np.mean(model.noise))[::-1]
+    kept = np.flatnonzero(sizes > NEGLIGIBLE_DIRECTION * np.mean(model.noise))[::-1]
     kept = kept if len(kept) else np.array([k - 1])
     change = np.zeros((k + 1, len(kept) + 1))
     change[:k, :-1] = (L @ R)[:, kept]

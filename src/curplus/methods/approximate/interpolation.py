@@ -1,8 +1,8 @@
 r"""The skeleton without a ridge: :math:`C W_k^+ R`, exact on rows and columns as far as their intersection allows.
 
 For functions and other matrices without noise. The few rows and columns that :func:`curplus.acquire` chooses are far
-from each other, so that what is left of them without one shows little of what all predict, and calls for a ridge. Here
-W is cut to as many singular directions as predict some entries best; nothing larger than W is computed.
+from each other, so that each is predicted badly from the others, and leaving them out would choose a ridge that is too
+large. Here W is cut to as many singular directions as predict some entries best; nothing larger than W is computed.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from .skeleton import svd_of, without_gaps
 
 __all__ = ["Interpolation"]
 
-FEWEST = 1000  # entries; with fewer, rows and columns are left out with them, and noise would decide
-MOST_COMPARED = 2000  # entries by which the number of directions is chosen
+FEWEST_FOR_INTERPOLATION = 1000  # entries; with fewer, the number of directions would fit noise
+MOST_FOR_DIRECTIONS = 2000  # entries by which the number of directions is chosen
 NOISY = (
     0.05  # of the entries: larger errors are noise (functions read to a tolerance: below .01; word counts: above .9)
 )
@@ -36,8 +36,8 @@ class Interpolation:
     uses_entries: ClassVar[bool] = False
 
     def applies(self, cells: Cells) -> bool:
-        """If rows and columns were read, and enough entries to see that there is no noise, which it would pass on."""
-        if not cells.is_cross or len(cells.entries) < FEWEST:
+        """If rows and columns were read, and enough entries to verify that there is no noise to amplify."""
+        if not cells.is_cross or len(cells.entries) < FEWEST_FOR_INTERPOLATION:
             return False
         errors = self._errors(cells)
         return bool(np.min(errors) <= NOISY**2 * errors[0])
@@ -48,7 +48,7 @@ class Interpolation:
 
     def _errors(self, cells: Cells) -> FloatArray:
         """Squared errors at some entries, for each number of directions from 0 on."""
-        some = np.linspace(0, len(cells.entries) - 1, min(len(cells.entries), MOST_COMPARED)).astype(np.int64)
+        some = np.linspace(0, len(cells.entries) - 1, min(len(cells.entries), MOST_FOR_DIRECTIONS)).astype(np.int64)
         entries, cross = cells.entries.take(some), self.fit(cells)
         values = to_numpy(entries.values)
         left = to_numpy(take(cross.left, entries.i, axis=0)) @ cross.mixing

@@ -19,7 +19,7 @@ from ...observation import Entries
 
 __all__ = ["SparseSums", "solve"]
 
-PAIRS = 64  # products at a time, so that their sums stay near the processor
+PAIRS_AT_A_TIME = 64  # products at a time, so that their sums stay near the processor
 
 
 class SparseSums:
@@ -42,7 +42,7 @@ class SparseSums:
         def sums(part: slice) -> FloatArray:
             weights = self._part(part)
             total = np.empty((weights.shape[0], moments.shape[1]))
-            for some in blocks(moments.shape[1], 1, most=PAIRS):
+            for some in blocks(moments.shape[1], 1, most=PAIRS_AT_A_TIME):
                 total[:, some] = weights @ moments[:, some]
             return total
 

@@ -22,7 +22,7 @@ class Model(Protocol):
     """A model of the cells: a frozen object that predicts the whole matrix."""
 
     name: ClassVar[str]
-    uses_entries: ClassVar[bool]  # without them, entries are left out of the fit as it is
+    uses_entries: ClassVar[bool]  # if not, one fit serves all folds of entries
 
     def applies(self, cells: Cells) -> bool:
         """Whether there is enough for it, and not too much."""
@@ -31,7 +31,7 @@ class Model(Protocol):
         """The same model with its settings chosen, so that fits to parts of the cells need not choose again."""
 
     def fit(self, cells: Cells) -> Prediction:
-        """What it predicts of the whole matrix."""
+        """The prediction of the whole matrix."""
 
 
 MODELS: tuple[Model, ...] = (Skeleton(), Interpolation(), Offsets(), Shrunken(), Factors(), TransposedFactors())

@@ -11,7 +11,7 @@ from .prediction import Prediction
 
 __all__ = ["Offsets", "is_affordable"]
 
-MOST_OF_A_CROSS = 300_000  # cells of rows and columns: models of single cells take more time than they are worth
+MOST_OF_A_CROSS = 300_000  # cells of rows and columns; with more, the skeleton is as good and faster
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Offsets:
         return is_affordable(cells)
 
     def settled(self, cells: Cells) -> Offsets:
-        """There is nothing to settle."""
+        """The model itself: it has no settings."""
         return self
 
     def fit(self, cells: Cells) -> Prediction:
@@ -35,5 +35,5 @@ class Offsets:
 
 
 def is_affordable(cells: Cells) -> bool:
-    """Whether all cells can be listed: not if rows and columns hold very many, from which the skeleton does as well."""
+    """Whether all cells can be listed: not if rows and columns hold very many."""
     return cells.is_local and (not cells.is_cross or cells.n_values <= MOST_OF_A_CROSS)

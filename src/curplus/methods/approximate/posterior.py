@@ -1,8 +1,8 @@
-r"""Pair as averages over what the entries leave open.
+r"""Posterior mean of two factors, given entries.
 
-The low-rank part of scattered entries is a best guess, and where little is known of a row, a best guess overstates what
-it says. Here both factors are normal variables, :math:`u_i \sim N(0, I)` and :math:`v_j \sim N(0, A)`, and each entry
-is :math:`u_i^\top v_j` with noise. A few sweeps of variational Bayes [1]_ give each row its mean and its covariance,
+A low-rank fit of scattered entries overfits rows with few of them. Here both factors are normal variables, :math:`u_i
+\sim N(0, I)` and :math:`v_j \sim N(0, A)`, and each entry is :math:`u_i^\top v_j` with noise. A few sweeps of
+variational Bayes [1]_ give each row its mean and its covariance,
 
 .. math:: P_i^{-1} = I + \sum_j \frac{w_{ij}}{\sigma^2} (v_j v_j^\top + S_j), \qquad
           u_i = P_i \sum_j \frac{w_{ij}}{\sigma^2} M_{ij} v_j
@@ -28,7 +28,7 @@ from .least_squares import SparseSums
 
 __all__ = ["Pair", "posterior_mean"]
 
-SWEEPS = 5  # from a good start; many more follow the noise
+POSTERIOR_SWEEPS = 5  # from a good start: stopping early is part of the shrinkage, as many more sweeps fit noise
 MOST_NUMBERS = 50_000_000  # in the covariances of all rows and columns
 
 
@@ -72,7 +72,7 @@ class Normal(NamedTuple):
 
 
 def posterior_mean(entries: Entries, start: Pair) -> Pair:
-    """The product of the mean factors, from a start that has the directions; the start itself where they are too many.
+    """The product of the mean factors, from a start with the directions; the start itself if these are too many.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def posterior_mean(entries: Entries, start: Pair) -> Pair:
     right = Normal(start.right * unit, np.zeros((entries.shape[1], len(pairs.a))))
     right.covariance[:, pairs.diagonal] = 0.1 / prior
     noise, of_rows = _noise(entries, start), _moment_sums(by_rows, right)
-    for _ in range(SWEEPS):
+    for _ in range(POSTERIOR_SWEEPS):
         left = _posterior(of_rows, by_rows.of_values(right.mean), np.ones(k), noise)
         right = _posterior(_moment_sums(by_columns, left), by_columns.of_values(left.mean), prior, noise)
         scale = 1 / np.sqrt(left.squares)
@@ -124,7 +124,7 @@ def _noise(entries: Entries, factors: Pair) -> float:
 
 
 def _expected_noise(entries: Entries, of_rows: FloatArray, left: Normal, right: Normal) -> float:
-    """The expected square of what is left of an entry: that of the means, and what the products vary by."""
+    """The expected squared residual of an entry: that of the means, and the variance of the products."""
     means, weights = Pair(left.mean, right.mean), np.asarray(entries.weights)
     twice = np.where(left.pairs.a == left.pairs.b, 1.0, 2.0)
     squares = float(np.sum(np.sum(of_rows * left.second_moments, axis=0) * twice))

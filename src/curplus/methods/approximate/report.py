@@ -1,4 +1,4 @@
-"""What a fit chose and found, as facts: the rank, the blend, and how well left-out values are predicted."""
+"""The report of a fit, as facts: the rank, the blend, and how well left-out values are predicted."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from .trials import Trials
 __all__ = ["Judged", "complete_report", "exact_report", "fit_report", "judged"]
 
 UNVERIFIABLE = "unverifiable: it fits what was read, and nothing is left to check it with"
-FEWEST = 20  # left-out values, below which nothing is said of the error
-FEWEST_IN_EFFECT = 30  # effective sample size of the squared errors, below which no error is stated
-CLEARLY = 2.0  # standard errors
+FEWEST_FOR_A_VERDICT = 20  # left-out values; with fewer, the error is not stated
+FEWEST_IN_EFFECT = 30  # effective sample size of the squared errors; below, the error is not stated
+CLEARLY_BETTER = 2.0  # standard errors, the usual limit
 
 
 class Judged(NamedTuple):
@@ -29,7 +29,7 @@ class Judged(NamedTuple):
     number: int
     groups: int
     error: float  # root mean square
-    against_zero: float  # standard errors by which it is better
+    against_zero: float  # difference from the zero matrix in standard errors
     against_offsets: float  # nan if there is no additive model
     effective_size: float
 
@@ -59,7 +59,7 @@ def fit_report(rank: int, why: str, trials: Trials, found: Judged, unit: float) 
     """The facts of a blend."""
     names, weights = [model.name for model in trials.models], trials.weights
     better, left_out = "standard errors better on left-out values", f"on {found.number} left-out values"
-    error = found.error if found.number >= FEWEST else math.nan
+    error = found.error if found.number >= FEWEST_FOR_A_VERDICT else math.nan
     blend = ", ".join(f"{weight:.0%} {name}" for name, weight in zip(names, weights, strict=True) if weight >= 0.005)
     return FitReport(
         (
@@ -94,15 +94,15 @@ def complete_report(rank: int, wanted: int | None) -> FitReport:
 
 
 def _verdict(found: Judged) -> str:
-    if found.number < FEWEST:
+    if found.number < FEWEST_FOR_A_VERDICT:
         return UNVERIFIABLE
     where = f"on {found.number} left-out values"
-    if not found.against_zero > CLEARLY:
+    if not found.against_zero > CLEARLY_BETTER:
         return f"there is no evidence that it is better than zero {where}"
     if found.effective_size < FEWEST_IN_EFFECT:
         size = f"effective sample size {found.effective_size:.0f}, at least {FEWEST_IN_EFFECT} needed"
         return f"better than zero {where}; the error is not estimated: {size}. certify() uses all entries"
-    if found.against_offsets > CLEARLY:
+    if found.against_offsets > CLEARLY_BETTER:
         return f"better than the additive model {where}, by {found.against_offsets:.1f} standard errors"
     beside = "" if math.isnan(found.against_offsets) else ", and not clearly better than the additive model"
     return f"better than zero {where}, by {found.against_zero:.1f} standard errors{beside}"

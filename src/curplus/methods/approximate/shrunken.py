@@ -2,11 +2,11 @@ r"""Offsets, and singular values of the rest shrunk by a threshold.
 
 .. math:: \min_L \tfrac12 \sum_{(i,j)} w_{ij} (E_{ij} - L_{ij})^2 + \lambda \|L\|_*
 
-with E what the additive model leaves (Mazumder, Hastie and Tibshirani 2010). The problem is convex, so no start can
-lead astray, and a large threshold gives zero. Solutions are found for falling thresholds, each from the one before, as
+with E what the additive model leaves (Mazumder, Hastie and Tibshirani 2010). The problem is convex, so the start does
+not matter, and a large threshold gives zero. Solutions are found for falling thresholds, each from the one before, as
 :math:`L = U V^\top` by alternating ridge regressions, for which
-:math:`\|L\|_* = \min \tfrac12 (\|U\|_F^2 + \|V\|_F^2)`. Cells left out choose the threshold. The posterior mean of
-both factors (:mod:`.posterior`) then takes the place of the best guess.
+:math:`\|L\|_* = \min \tfrac12 (\|U\|_F^2 + \|V\|_F^2)`. Left-out cells choose the threshold. The posterior mean of
+both factors (:mod:`.posterior`) then replaces the solution.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ from .prediction import Prediction
 __all__ = ["Shrunken"]
 
 MOST_ENTRIES = 2_000_000  # a path of thresholds for more takes minutes
-RATIO, STEPS = 0.75, 28  # each threshold is this fraction of the one before
+THRESHOLD_RATIO, PATH_STEPS = 0.75, 28  # each threshold is this fraction of the one before
 STRIDE = 3  # thresholds at a time on the way to one that is known
-PATIENCE = 2  # thresholds without improvement before the search ends
-MOST_SWEEPS, STEADY = 10, 2e-3  # until the objective falls by less than this fraction
-WIDEST, NARROWEST = 60, 4  # directions; fewer where cells are few for them, or so many that they take long
+THRESHOLDS_IN_VAIN = 2  # thresholds without improvement before the search ends
+MOST_SWEEPS, STEADY_OBJECTIVE = 10, 2e-3  # until the objective falls by less than this fraction
+WIDEST_PATH, FEWEST_DIRECTIONS = 60, 4  # directions; fewer if cells are few for them, or take too long
 MOST_PRODUCTS = 1_000_000_000  # of cells and pairs of directions
 OVERSAMPLED, POWERS = 5, 2  # of the subspace iteration that finds new directions roughly; sweeps turn them
-NEW = 8  # directions that may be added at a threshold at least; at most as many as there are
-FOLDS, FEW_CELLS = 4, 2_000  # with more cells than a few, one fold is left out
+NEW_DIRECTIONS = 8  # directions that may be added at a threshold; if there are more already, as many as those
+PATH_FOLDS, FEW_CELLS = 4, 2_000  # with more cells, one fold is enough
 
 
 @dataclass(frozen=True)
 class Shrunken:
     """Offsets with shrunken singular values, as a model."""
 
-    n_thresholds: int | None = None  # how many of the falling thresholds are gone down; None: left-out cells choose
+    n_thresholds: int | None = None  # number of falling thresholds; None: left-out cells choose
     name: ClassVar[str] = "shrunken"
     uses_entries: ClassVar[bool] = True
 
@@ -55,7 +55,7 @@ class Shrunken:
         return is_affordable(cells) and cells.n_values <= MOST_ENTRIES
 
     def settled(self, cells: Cells) -> Shrunken:
-        """The same model with the threshold that suits the cells."""
+        """The same model with its threshold chosen by left-out cells."""
         return Shrunken(_chosen(cells.scattered)) if self.n_thresholds is None else self
 
     def fit(self, cells: Cells) -> Prediction:
@@ -75,22 +75,22 @@ class Shrunken:
 
 
 def _of_known_rows(entries: Entries) -> tuple[Entries, IndexVector, IndexVector]:
-    """The entries of the rows and columns of which something is known, and which these are."""
+    """The entries in the rows and columns that have any, and which these are."""
     (rows, i), (columns, j) = (np.unique(index, return_inverse=True) for index in (entries.i, entries.j))
     return replace(entries, shape=(len(rows), len(columns)), i=i, j=j), rows, columns
 
 
 def _thresholds(entries: Entries) -> FloatArray:
     """Falling thresholds; at the first, the solution is just not zero."""
-    return float(_leading(_matrix(entries), 1)[1][0]) * RATIO ** np.arange(1.0, STEPS + 1)
+    return float(_leading(_matrix(entries), 1)[1][0]) * THRESHOLD_RATIO ** np.arange(1.0, PATH_STEPS + 1)
 
 
 def _chosen(entries: Entries) -> int:
     """How many of the falling thresholds to go down, by cells left out in turn."""
     entries = _of_known_rows(entries)[0]
-    fold = dealt(entries.flat_index, FOLDS, np.random.default_rng(0))
-    total = np.zeros(STEPS + 1)
-    for k in range(FOLDS if len(entries) <= FEW_CELLS else 1):
+    fold = dealt(entries.flat_index, PATH_FOLDS, np.random.default_rng(0))
+    total = np.zeros(PATH_STEPS + 1)
+    for k in range(PATH_FOLDS if len(entries) <= FEW_CELLS else 1):
         fit, left_out = (entries.take(np.flatnonzero(x)) for x in (fold != k, fold == k))
         if len(fit) and len(left_out):
             offsets = additive_model(fit)
@@ -103,16 +103,16 @@ def _errors(fit: Entries, left_out: Entries) -> FloatArray:
     errors = [float(np.sum(left_out.weights * left_out.values**2))]
     for pair in _solutions(fit, _thresholds(fit)):
         errors.append(float(np.sum(left_out.weights * (left_out.values - pair.at(left_out.i, left_out.j)) ** 2)))
-        if len(errors) > PATIENCE and min(errors[-PATIENCE:]) > min(errors[:-PATIENCE]):
+        if len(errors) > THRESHOLDS_IN_VAIN and min(errors[-THRESHOLDS_IN_VAIN:]) > min(errors[:-THRESHOLDS_IN_VAIN]):
             break
-    return np.array(errors + errors[-1:] * (STEPS + 1 - len(errors)))
+    return np.array(errors + errors[-1:] * (PATH_STEPS + 1 - len(errors)))
 
 
 def _solutions(entries: Entries, falling: FloatArray) -> Iterator[Pair]:
     """The solution for each of some falling thresholds."""
     affordable = math.isqrt(MOST_PRODUCTS // max(len(entries), 1))
     supported = 2 * len(entries) // sum(entries.shape)  # twice as many directions as there are unknowns for
-    widest = min(max(NARROWEST, min(affordable, supported)), WIDEST, *entries.shape)
+    widest = min(max(FEWEST_DIRECTIONS, min(affordable, supported)), WIDEST_PATH, *entries.shape)
     entries = entries.take(np.lexsort((entries.j, entries.i)))  # neighbours in memory, and no sparse matrix to sort
     by_rows, by_columns = SparseSums(entries), SparseSums(entries.T)
     now = _zero(entries)
@@ -124,7 +124,7 @@ def _solutions(entries: Entries, falling: FloatArray) -> Iterator[Pair]:
             now, s = _balanced(Pair(left, solve(by_columns, left, threshold)))
             rest = entries.values - now.at(entries.i, entries.j)
             objective = 0.5 * float(np.sum(entries.weights * rest**2)) + threshold * float(np.sum(s))
-            if before - objective < STEADY * before:
+            if before - objective < STEADY_OBJECTIVE * before:
                 break
             before = objective
         yield now
@@ -133,7 +133,7 @@ def _solutions(entries: Entries, falling: FloatArray) -> Iterator[Pair]:
 def _with_new_directions(entries: Entries, now: Pair, threshold: float, widest: int) -> Pair:
     """More directions where the gradient exceeds the threshold, as far as there is room."""
     width = now.left.shape[1]
-    room = min(widest - width, max(NEW, width))
+    room = min(widest - width, max(NEW_DIRECTIONS, width))
     if room <= 0:
         return now
     rest = entries.with_values(entries.values - now.at(entries.i, entries.j))

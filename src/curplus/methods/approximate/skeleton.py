@@ -8,8 +8,8 @@ leaving sampled rows and columns out: with :math:`\tilde W = a \Sigma b^\top` th
 
 .. math:: e_i = (Y - a a^\top Y + a g a^\top Y)_i \; / \; (1 - o_i - \|a_i\|^2 + \textstyle\sum_k a_{ik}^2 g_k)
 
-where :math:`o_i` is by how much the target of the row contains the row itself (Allen's PRESS statistic, 1974). All of
-it works on d x d matrices, and costs one singular value decomposition. No entry is used.
+where :math:`o_i` is the share of the row in its own target (Allen's PRESS statistic, 1974). Only d x d matrices are
+needed, and one singular value decomposition. No entry is used.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from .prediction import Prediction
 
 __all__ = ["Skeleton", "Svd", "inverse_of", "svd_of", "without_gaps"]
 
-FEWEST = 2  # rows, and columns: of a single one nothing can be left out
+FEWEST_SAMPLED = 2  # rows, and columns: a single one cannot be left out
 CUT = 1e-12  # singular values of the intersection below this fraction of the largest are rounding
 RIDGES = np.concatenate([[0.0], np.logspace(-20, -11, 10), np.logspace(-10, 4, 57)])  # of the largest squared one
-FEW, COARSE = 64, 4  # with more rows and columns, every so many of the ridges are tried first
-MOST_LEFT_OUT = 300  # rows; of more, half as many tell the error to a tenth, and all would cost more than all the rest
-LEAST_FREE = 1e-9  # a row that is no more free than this is not predicted by the others
+FEW_SAMPLED, RIDGE_STRIDE = 64, 4  # with more rows and columns, every fourth ridge is tried first
+MOST_LEFT_OUT = 300  # rows; if there are more, 150 are left out, which gives the error to about 10 %
+LEAST_FREE = 1e-9  # denominator of a left-out error; below, the others do not predict the row
 
 
 @dataclass(frozen=True)
@@ -45,10 +45,10 @@ class Skeleton:
 
     def applies(self, cells: Cells) -> bool:
         """If some rows and some columns were read."""
-        return cells.is_cross and min(cells.n_rows, cells.n_columns) >= FEWEST
+        return cells.is_cross and min(cells.n_rows, cells.n_columns) >= FEWEST_SAMPLED
 
     def settled(self, cells: Cells) -> Skeleton:
-        """There is nothing to settle."""
+        """The model itself: it has no settings."""
         return self
 
     def fit(self, cells: Cells) -> Prediction:
@@ -71,7 +71,7 @@ def without_gaps(cells: Cells) -> Cells:
 
 
 def _with_means(values: FloatArray) -> FloatArray:
-    """An array (n, d) with the mean of its column in place of NaN; zero if nothing of it is known."""
+    """An array (n, d) with the mean of its column in place of NaN; zero if it has no known value."""
     known = ~np.isnan(values)
     means = np.sum(values, axis=0, where=known) / np.maximum(np.count_nonzero(known, axis=0), 1)
     return np.where(known, values, means)
@@ -101,7 +101,7 @@ def svd_of(W: FloatArray) -> Svd:
 
 
 class _Choice(NamedTuple):
-    """A target with the ridge that suits it."""
+    """A target with its ridge."""
 
     target: Target
     svd: Svd  # of the deviations from it, where rows and columns intersect
@@ -129,7 +129,7 @@ class _Side(NamedTuple):
     left_out: _LeftOut
     number: int
     total: float  # sum of their squares
-    stands_for: float  # how many each of them stands for
+    stands_for: float  # number of rows that each of them stands for
 
 
 def _best_ridge(target: Target, cross: Cross, is_uniform: bool) -> _Choice:
@@ -140,11 +140,11 @@ def _best_ridge(target: Target, cross: Cross, is_uniform: bool) -> _Choice:
     svd = svd_of(target.intersection(cross))
     sides = [_side(*part) for part in ((target, cross, svd), (target.T, cross.T, svd.T))]
     sides = [side for side in sides if side.number > 1 and side.total > 0]
-    if min(cross.W.shape) <= FEW:
+    if min(cross.W.shape) <= FEW_SAMPLED:
         return _best_of(target, svd, sides, is_uniform, RIDGES)
-    about = _best_of(target, svd, sides, is_uniform, RIDGES[::COARSE])
+    about = _best_of(target, svd, sides, is_uniform, RIDGES[::RIDGE_STRIDE])
     k = int(np.flatnonzero(about.ridge == RIDGES)[0])
-    return _best_of(target, svd, sides, is_uniform, RIDGES[max(k - COARSE + 1, 0) : k + COARSE])
+    return _best_of(target, svd, sides, is_uniform, RIDGES[max(k - RIDGE_STRIDE + 1, 0) : k + RIDGE_STRIDE])
 
 
 def _side(target: Target, cross: Cross, svd: Svd) -> _Side:
@@ -157,7 +157,7 @@ def _side(target: Target, cross: Cross, svd: Svd) -> _Side:
 def _best_of(target: Target, svd: Svd, sides: list[_Side], is_uniform: bool, ridges: FloatArray) -> _Choice:
     """The largest of the ridges that is not clearly worse than the best.
 
-    Rows and columns that were chosen tell less of the others, so only those of which there are more are left out.
+    Chosen rows and columns represent the others less well, so only the side with more of them is left out.
     """
     squares = [side.left_out.squares(ridges) for side in sides]
     shares = [x.sum(axis=1) / side.total for x, side in zip(squares, sides, strict=True)]
@@ -169,7 +169,7 @@ def _best_of(target: Target, svd: Svd, sides: list[_Side], is_uniform: bool, rid
 
 
 class _LeftOut:
-    """Rows that are left out, of which any number of ridges can be asked; of many rows some stand for the others."""
+    """Left-out rows, with their errors for any ridges; some rows stand for the others if they are many."""
 
     def __init__(self, svd: Svd, gram: FloatArray, own: FloatArray) -> None:
         a, self._s, _ = svd.above(CUT)
@@ -184,7 +184,7 @@ class _LeftOut:
         self._free = (1 - own)[chosen] - np.sum(self._a**2, axis=1)
 
     def squares(self, ridges: FloatArray) -> FloatArray:
-        """Squared error of each row when it is left out, for each of the ridges, shape (len(ridges), rows)."""
+        """Squared error of each left-out row, for each of the ridges, shape (len(ridges), rows)."""
         g = ridges[:, None] * self._s.max(initial=0.0) ** 2
         g = g / (self._s**2 + g)
         errors = self._outside + 2 * g @ self._between.T

@@ -1,4 +1,4 @@
-"""Each model without each fold of the values: the evidence by which they are blended."""
+"""Each model without each fold of the values: the predictions by which they are blended."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["Trials", "trials_of"]
 
 @dataclass(frozen=True, eq=False)
 class Trials:
-    """What models predict for values that they were not fitted to."""
+    """Predictions by models for values that they were not fitted to."""
 
     models: tuple[Model, ...]  # with their settings
     whole: tuple[Prediction, ...]  # each model, fitted to everything
@@ -34,7 +34,7 @@ class Trials:
 
     @cached_property
     def fold(self) -> IndexVector:
-        """In which fold each value was left out, shape (h,)."""
+        """The fold in which each value was left out, shape (h,)."""
         return np.repeat(np.arange(len(self.parts)), [len(fold.i) for fold in self.left_out.folds])
 
     @cached_property
@@ -64,7 +64,7 @@ class Trials:
         return blend_weights(self.held.take(np.flatnonzero(self.fold != fold)))
 
     def of(self, name: str) -> FloatArray | None:
-        """What a model predicts for left-out values, shape (h,); None if it is not one of these."""
+        """The prediction of a model for left-out values, shape (h,); None if it is not one of these."""
         names = [model.name for model in self.models]
         return self.held.predicted[:, names.index(name)] if name in names else None
 
@@ -81,7 +81,7 @@ def trials_of(models: Sequence[Model], cells: Cells, left_out: LeftOut) -> Trial
 
     def fits(fold: Fold) -> tuple[Prediction, ...]:
         return tuple(
-            fit if fold.cells is cells or not (model.uses_entries or fold.hides_lines) else _fit(model, fold.cells)
+            fit if fold.cells is cells or not (model.uses_entries or fold.hides_sampled) else _fit(model, fold.cells)
             for model, fit in zip(settled, whole, strict=True)
         )
 

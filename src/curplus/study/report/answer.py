@@ -12,7 +12,7 @@ from ..._typing import FloatArray, IndexVector
 from ...evaluation import MeanEstimates
 from ...evaluation.cross_fit import cross_fit
 from ...factorization.importance import Merits, merits
-from ...plotting.predictions import COARSE
+from ...plotting.predictions import FEW_VALUES
 from ..names import Axis
 from ..storage import Line
 from .tables import MOST_LINES, Cell, Table, amount, counted, number, percent, sentence, table_of
@@ -166,7 +166,7 @@ def held_out_part(fitted: Fitted, unit: str = "") -> dict[str, Any]:
         "caption": "Cells, predicted by a fit that did not use them. On the dashed line both are equal."
         + (
             " Points are moved apart a little, since there are few different values."
-            if len(np.unique(measured)) < COARSE
+            if len(np.unique(measured)) < FEW_VALUES
             else ""
         ),
     }

@@ -36,7 +36,7 @@ Facts = dict[str, Any]
 
 
 def facts_of(study: Study, *, axis: int = 1, n_best: int = 5, largest: bool = True) -> Facts:
-    """What there is to say of a study. The error is judged if that was not done since the last values came."""
+    """The facts of a study. The error is judged if that was not done since the last values came."""
     fitted, certificate, why_not = _fit(study)
     rounds, status, snapshot = _rounds(study, fitted, certificate), study.status(), study._storage.snapshot()
 

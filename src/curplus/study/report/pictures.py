@@ -17,7 +17,7 @@ from ..._extras import import_extra
 from ..._typing import FloatArray, IndexVector, Shape
 from ...exceptions import MissingExtraError
 from ...plotting import plot_means, plot_merits, plot_predictions, plot_spectrum
-from ...plotting.style import BLUE, COLOURS, GREY, ORANGE, PALE, RULE, finished
+from ...plotting.style import BLUE, GREY, ORANGE, PALE, PALETTE, RULE, finished
 from ..storage import Round
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ WIDTH, LETTERS = 350, 11.5  # points; on a phone of 390 pixels a point is just u
 MOST_NAMES, MOST_MEANS = 12, 25
 MOST_POINTS = 480  # of the map, along each side
 SHADES = 16  # of a point that stands for many cells: more cannot be told apart, and make a large file
-COLOUR_OF_KIND = (*(COLOURS[k] for k in (0, 2, 1, 4, 3)),)  # of cells: whole, single, failed, pending, bounds
+COLOUR_OF_KIND = (*(PALETTE[k] for k in (0, 2, 1, 4, 3)),)  # of cells: whole, single, failed, pending, bounds
 UNSAID = ("Date", "Creator", "Format", "Type")  # what Matplotlib would say of each picture
 
 INK, SOFT = "#22303c", "#eaf0f6"
