@@ -13,7 +13,10 @@ import curplus
 from curplus import Observation
 from curplus.exceptions import InvalidArgumentError, SpanError
 from curplus.methods import StackedApproximation
+from tests.strategies import FIELDS, adjoint, fields, gaussian, in_field
 from tests.test_evidence import noisy
+
+both_fields = pytest.mark.parametrize("field", FIELDS)
 
 DESIGNS = [(0, 0, 1500), (8, 9, 0), (8, 9, 1500), (8, 0, 900), (0, 9, 40)]
 
@@ -36,6 +39,7 @@ def unread_error(M, seen, approx):
 # Exact matrices
 
 
+@both_fields
 @pytest.mark.parametrize("rank", [1, 5, 10])
 def test_recovers_a_matrix_at_the_information_limit(low_rank, rank):
     M = low_rank((200, 150), rank)
@@ -45,6 +49,7 @@ def test_recovers_a_matrix_at_the_information_limit(low_rank, rank):
         assert approx.report.verdict.startswith("unverifiable")
 
 
+@both_fields
 @pytest.mark.parametrize("rank", [None, 4])
 @pytest.mark.parametrize("counts", [(4, 9, 0), (9, 4, 0), (8, 8, 30), (20, 8, 200), (6, 6, 5000)])
 def test_recovers_a_matrix_of_low_rank_from_any_mix(low_rank, rank, counts):
@@ -54,6 +59,7 @@ def test_recovers_a_matrix_of_low_rank_from_any_mix(low_rank, rank, counts):
     assert relative_error(approx, M) < 1e-10
 
 
+@both_fields
 @pytest.mark.parametrize("counts", [(8, 0, 4000), (0, 8, 4000), (0, 0, 4000)])
 def test_nearly_recovers_it_from_entries(low_rank, counts):
     M = low_rank((150, 120), 3)
@@ -75,6 +81,7 @@ def test_a_matrix_of_zeros_is_approximated_by_zeros(rank):
 # What was read
 
 
+@both_fields
 @pytest.mark.parametrize("counts", [(8, 0, 0), (0, 8, 0)])
 def test_columns_alone_are_given_back_as_they_are(full_rank, counts):
     M = full_rank((30, 20))
@@ -84,6 +91,7 @@ def test_columns_alone_are_given_back_as_they_are(full_rank, counts):
     np.testing.assert_allclose(dense[seen.row_index], M[seen.row_index], atol=1e-10)
 
 
+@both_fields
 def test_what_was_read_is_reproduced_if_the_rank_allows(full_rank):
     M = full_rank((60, 50), noise=0.5)
     seen = observed_as(M, (8, 9, 100))
@@ -92,6 +100,7 @@ def test_what_was_read_is_reproduced_if_the_rank_allows(full_rank):
     np.testing.assert_allclose(dense[:, seen.column_index], M[:, seen.column_index], atol=1e-10)
 
 
+@both_fields
 @pytest.mark.parametrize("rank", [1, 3, 7])
 @pytest.mark.parametrize("counts", DESIGNS)
 def test_a_rank_that_is_asked_for_is_kept(full_rank, counts, rank):
@@ -195,6 +204,7 @@ def test_entries_lower_the_error_of_rows_and_columns(low_rank, rng):
     assert many < 0.7 * few
 
 
+@both_fields
 def test_rows_and_columns_that_say_something_are_used(full_rank):
     M = full_rank((200, 150), rank=5, noise=1.0)
     seen = observed_as(M, (25, 25, 1000))
@@ -270,6 +280,37 @@ def test_transposed_permuted_and_shifted_matrices_have_the_same_answer(counts, r
 
 
 @pytest.mark.parametrize("counts", DESIGNS)
+def test_the_adjoint_and_unitary_phases_of_rows_and_columns_turn_the_answer(counts, rng):
+    """Offsets are no offsets once phases are turned, so the models without them are blended."""
+    M = gaussian(rng, (60, 4), "complex") @ gaussian(rng, (4, 50), "complex") + gaussian(rng, (60, 50), "complex")
+    seen, models = observed_as(M, counts), ("skeleton", "shrunken") if counts[0] and counts[1] else ("shrunken",)
+    one = curplus.approximate(seen, 5).to_array()
+    assert apart(M, one, adjoint(curplus.approximate(seen.H, 5).to_array())) < 0.25
+    p, q = (np.exp(2j * np.pi * rng.random(size)) for size in M.shape)
+    turned = replace(
+        seen, rows=p[seen.row_index, None] * seen.rows * q, columns=p[:, None] * seen.columns * q[seen.column_index],
+        values=p[seen.i] * seen.values * q[seen.j],
+    )  # fmt: skip
+    one, other = (curplus.approximate(x, 5, models=models).to_array() for x in (seen, turned))
+    assert apart(M, one, other / (p[:, None] * q)) < 0.25
+
+
+@pytest.mark.parametrize("counts", [(8, 9, 1500), (0, 0, 1500)])
+def test_a_real_matrix_of_complex_type_has_nearly_the_real_answer(counts):
+    seen = observed_as(noisy((60, 50)), counts)
+    models = ("skeleton", "interpolation", "offsets", "shrunken")
+    real = curplus.approximate(seen, 5, models=models).to_array()
+    other = curplus.approximate(observed_as(noisy((60, 50)) + 0j, counts), 5, models=models).to_array()
+    assert np.linalg.norm(other.imag) < 1e-10 * np.linalg.norm(real)
+    assert np.linalg.norm(other - real) < 0.02 * np.linalg.norm(real)
+
+
+def test_the_factor_models_are_refused_for_complex_numbers(full_rank):
+    with pytest.raises(InvalidArgumentError, match="models='factors': nothing of this applies"):
+        curplus.approximate(observed_as(full_rank() + 1j, (3, 3, 200)), models="factors")
+
+
+@pytest.mark.parametrize("counts", DESIGNS)
 def test_a_constant_added_to_everything_is_added_to_the_answer(counts):
     M = noisy((60, 50))
     answers = [curplus.approximate(observed_as(M + shift, counts), 6).to_array() - shift for shift in (0, 100)]
@@ -277,6 +318,7 @@ def test_a_constant_added_to_everything_is_added_to_the_answer(counts):
     assert errors[1] < 1.1 * errors[0]
 
 
+@both_fields
 @pytest.mark.parametrize("scale", [1e-250, 1e-100, 1e100, 1e250])
 @pytest.mark.parametrize("counts", [(8, 9, 600), (0, 0, 900)])
 def test_scaling_the_matrix_scales_the_answer(full_rank, scale, counts):
@@ -297,6 +339,7 @@ def test_the_same_values_as_rows_or_as_entries_have_nearly_the_same_answer():
     assert max(errors) < 1.05 * min(errors)
 
 
+@both_fields
 @pytest.mark.parametrize("counts", DESIGNS)
 def test_the_same_seed_has_the_same_bits(full_rank, counts):
     seen = observed_as(full_rank((60, 50), noise=0.5), counts)
@@ -305,10 +348,11 @@ def test_the_same_seed_has_the_same_bits(full_rank, counts):
     np.testing.assert_array_equal(one.to_array(), drawn.to_array())
 
 
-def test_single_precision_and_other_libraries_are_taken(low_rank):
+@both_fields
+def test_single_precision_and_other_libraries_are_taken(low_rank, field):
     M = low_rank((60, 50), 3)
-    single = curplus.approximate(observed_as(M.astype(np.float32), (6, 6, 60)), 3)
-    assert single.dtype == np.float32
+    single = curplus.approximate(observed_as(M.astype(in_field(np.float32, field)), (6, 6, 60)), 3)
+    assert single.dtype == in_field(np.float32, field)
     assert relative_error(single, M) < 1e-4
     foreign = curplus.approximate(observed_as(array_api_strict.asarray(M), (6, 6, 60)), 3)
     assert type(foreign.left.vectors) is type(array_api_strict.asarray(M))
@@ -316,10 +360,10 @@ def test_single_precision_and_other_libraries_are_taken(low_rank):
 
 
 @settings(max_examples=30)
-@given(st.integers(0, 10**6), st.integers(1, 15), st.integers(1, 15), st.data())
-def test_any_observation_has_a_finite_answer(seed, n, m, data):
+@given(st.integers(0, 10**6), st.integers(1, 15), st.integers(1, 15), fields, st.data())
+def test_any_observation_has_a_finite_answer(seed, n, m, field, data):
     rng = np.random.default_rng(seed)
-    M = rng.standard_normal((n, m)) * (rng.random((n, m)) < data.draw(st.sampled_from([0.1, 0.5, 1.0])))
+    M = gaussian(rng, (n, m), field) * (rng.random((n, m)) < data.draw(st.sampled_from([0.1, 0.5, 1.0])))
     counts = data.draw(st.tuples(st.integers(0, m), st.integers(0, n), st.integers(1, n * m)))
     approx = curplus.approximate(observed_as(M, counts, seed), data.draw(st.integers(1, 20)))
     assert np.all(np.isfinite(approx.to_array()))
@@ -375,6 +419,7 @@ def test_fits_without_each_fold_are_kept_and_did_not_have_it(full_rank):
         assert fit.rank == 4
 
 
+@both_fields
 def test_the_method_of_an_answer_makes_the_same_answer_again(full_rank):
     for counts in DESIGNS:
         seen = observed_as(full_rank((60, 50), noise=0.5), counts)
@@ -384,6 +429,7 @@ def test_the_method_of_an_answer_makes_the_same_answer_again(full_rank):
         assert not again.report.facts
 
 
+@both_fields
 def test_it_has_no_cur_form_and_can_be_saved(full_rank, tmp_path):
     approx = curplus.approximate(observed_as(full_rank((60, 50)), (8, 9, 100)))
     with pytest.raises(SpanError):

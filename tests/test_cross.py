@@ -4,14 +4,18 @@ import numpy as np
 import pytest
 
 import curplus
+from curplus import SamplePlan
 from curplus.methods.approximate.cross import cross_of, targets, zero_target
 from curplus.observation import Cells
+from tests.strategies import FIELDS, adjoint, gaussian, observed
+
+NONE = np.empty(0, dtype=np.int64)
 
 
-@pytest.fixture
-def draw(rng):
+@pytest.fixture(params=FIELDS)
+def draw(rng, request):
     """A matrix with offsets, and a sample of it."""
-    M = 3 + rng.standard_normal((30, 1)) + rng.standard_normal((30, 20))
+    M = 3 + gaussian(rng, (30, 1), request.param) + gaussian(rng, (30, 20), request.param)
     return M, Cells.of(curplus.observe(M, n_columns=5, n_rows=6, n_entries=0, rng=0))
 
 
@@ -27,10 +31,10 @@ def test_inner_products_are_those_outside_the_sample(draw):
     C, R = with_ones(cells)
     outside = np.delete(R, cells.column_index, axis=1), np.delete(C, cells.row_index, axis=0)
     np.testing.assert_array_equal(cross.W, M[np.ix_(cells.row_index, cells.column_index)])
-    np.testing.assert_allclose(cross.row_gram, outside[0] @ outside[0].T, atol=1e-10)
-    np.testing.assert_allclose(cross.column_gram, outside[1].T @ outside[1], atol=1e-10)
-    np.testing.assert_allclose(cross.whole_row_gram, cells.rows @ cells.rows.T)
-    np.testing.assert_allclose(cross.whole_column_gram, cells.columns.T @ cells.columns)
+    np.testing.assert_allclose(cross.row_gram, outside[0] @ adjoint(outside[0]), atol=1e-10)
+    np.testing.assert_allclose(cross.column_gram, adjoint(outside[1]) @ outside[1], atol=1e-10)
+    np.testing.assert_allclose(cross.whole_row_gram, cells.rows @ adjoint(cells.rows))
+    np.testing.assert_allclose(cross.whole_column_gram, adjoint(cells.columns) @ cells.columns)
     assert (cross.unread_rows, cross.unread_columns) == (24 / 6, 15 / 5)
 
 
@@ -42,7 +46,7 @@ def test_means_are_those_of_an_analysis_of_variance(draw, shift):
     by_row, rest = C.mean(axis=1), C - C.mean(axis=1, keepdims=True) - C.mean(axis=0) + C.mean()
     assert means.mean == pytest.approx(C.mean())
     assert means.variance == pytest.approx(by_row.var(ddof=1), rel=1e-5)
-    assert means.interaction == pytest.approx(np.sum(rest**2) / (29 * 4), rel=1e-5)
+    assert means.interaction == pytest.approx(np.sum(np.abs(rest) ** 2) / (29 * 4), rel=1e-5)
 
 
 def vars_of(cells):
@@ -50,10 +54,11 @@ def vars_of(cells):
     return {name: getattr(cells, name) for name in cells.__dataclass_fields__}
 
 
-def test_the_transposed_cross_is_that_of_the_transposed_matrix(draw):
-    _, cells = draw
-    for one, other in zip(cross_of(cells).T, cross_of(cells.T), strict=True):
-        np.testing.assert_allclose(one, other)
+def test_the_adjoint_cross_is_that_of_the_adjoint_matrix(draw):
+    M, cells = draw
+    turned = Cells.of(observed(adjoint(M), SamplePlan((20, 30), cells.row_index, cells.column_index, NONE, NONE)))
+    for one, other in zip(cross_of(cells).H, cross_of(turned), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-12)
 
 
 def test_rows_and_columns_are_a_target_and_deviations(draw):
@@ -68,7 +73,7 @@ def test_rows_and_columns_are_a_target_and_deviations(draw):
         np.testing.assert_allclose(columns, cells.columns - whole[:, cells.column_index], atol=1e-10)
         np.testing.assert_allclose(target.of_rows(R), cells.rows - whole[cells.row_index], atol=1e-10)
         np.testing.assert_allclose(target.intersection(cross), columns[cells.row_index], atol=1e-10)
-        np.testing.assert_allclose(target.T.intersection(cross.T), target.intersection(cross).T, atol=1e-10)
+        np.testing.assert_allclose(target.H.intersection(cross.H), adjoint(target.intersection(cross)), atol=1e-10)
         for i in range(6):  # by which factor the target of a row contains the row: its change with the row
             changed = np.array(cells.rows)
             changed[i] = 0
@@ -82,11 +87,12 @@ def test_sums_are_a_target_only_of_a_uniform_sample(draw):
     assert names == ["zero", "offsets"]
 
 
-def test_the_multiple_of_the_sums_minimises_the_error_of_left_out_rows_and_columns(rng):
-    M = rng.poisson(2.0, size=(40, 30)).astype(float)
+@pytest.mark.parametrize("phase", [1.0, 1j])
+def test_the_multiple_of_the_sums_minimises_the_error_of_left_out_rows_and_columns(rng, phase):
+    M = rng.poisson(2.0, size=(40, 30)) + phase * rng.poisson(1.0, size=(40, 30)) * rng.random((40, 30))
     cells = Cells.of(curplus.observe(M, n_columns=6, n_rows=7, n_entries=0, rng=0))
     _, target, _ = targets(cross_of(cells), True)
-    alpha = float(target.left[0, 0] * target.right[0, 0])
+    alpha = target.left[0, 0] * target.right[0, 0]
 
     def total(a):
         error = 0.0
@@ -95,11 +101,11 @@ def test_the_multiple_of_the_sums_minimises_the_error_of_left_out_rows_and_colum
             (cells.columns.T, cells.row_index, 30),
         ):
             sums, Y = lines[:, own].sum(axis=1), np.delete(lines, own, axis=1)
-            squares = [np.sum((y - a * s * (Y.sum(axis=0) - y)) ** 2) for s, y in zip(sums, Y, strict=True)]
+            squares = [np.sum(np.abs(y - a * s * (Y.sum(axis=0) - y)) ** 2) for s, y in zip(sums, Y, strict=True)]
             error += (size - len(lines)) / len(lines) * sum(squares)
         return error
 
-    assert total(alpha) < min(total(alpha * 1.001), total(alpha * 0.999))
+    assert total(alpha) < min(total(alpha * step) for step in (1.001, 0.999, np.exp(1e-3j), np.exp(-1e-3j)))
 
 
 def test_offsets_are_shrunk_as_random_effects_are(rng):

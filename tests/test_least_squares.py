@@ -5,33 +5,35 @@ import pytest
 
 from curplus.methods.approximate.least_squares import SparseSums, solve
 from curplus.observation import Entries
+from tests.strategies import FIELDS, adjoint, gaussian
 
 
-@pytest.fixture
-def entries(rng):
+@pytest.fixture(params=FIELDS)
+def entries(rng, request):
     """Entries with weights, some of them twice."""
     i, j = np.divmod(rng.permutation(1200)[:200], 30)
     i, j = np.append(i, i[:20]), np.append(j, j[:20])
-    return Entries((40, 30), i, j, rng.standard_normal(220), weights=rng.uniform(0.5, 2, 220))
+    return Entries((40, 30), i, j, gaussian(rng, 220, request.param), weights=rng.uniform(0.5, 2, 220))
 
 
 def dense(entries, V, ridge):
     """The normal equations of each row, formed and solved one by one."""
-    found = np.zeros((entries.shape[0], V.shape[1]))
+    found = np.zeros((entries.shape[0], V.shape[1]), dtype=V.dtype)
     for row in range(len(found)):
         on = entries.i == row
-        A, w = V[entries.j[on]], entries.weights[on]
+        A, w = V[entries.j[on]].conj(), entries.weights[on]
         found[row] = np.linalg.solve(
-            A.T @ (w[:, None] * A) + ridge * np.eye(V.shape[1]), A.T @ (w * entries.values[on])
+            adjoint(A) @ (w[:, None] * A) + ridge * np.eye(V.shape[1]), adjoint(A) @ (w * entries.values[on])
         )
     return found
 
 
 @pytest.mark.parametrize("rank", [1, 3, 12])
 def test_every_row_solves_its_normal_equations(entries, rng, rank):
-    V, U = rng.standard_normal((30, rank)), rng.standard_normal((40, rank))
+    field = FIELDS[np.iscomplexobj(entries.values)]
+    V, U = gaussian(rng, (30, rank), field), gaussian(rng, (40, rank), field)
     np.testing.assert_allclose(solve(SparseSums(entries), V, 0.1), dense(entries, V, 0.1), atol=1e-10)
-    np.testing.assert_allclose(solve(SparseSums(entries.T), U, 0.1), dense(entries.T, U, 0.1), atol=1e-10)
+    np.testing.assert_allclose(solve(SparseSums(entries.H), U, 0.1), dense(entries.H, U, 0.1), atol=1e-10)
 
 
 def test_a_row_of_which_nothing_is_known_is_zero_without_a_ridge(rng):

@@ -5,70 +5,78 @@ import pytest
 
 from curplus.methods.approximate.posterior import POSTERIOR_SWEEPS, Pair, posterior_mean
 from curplus.observation import Entries
+from tests.strategies import FIELDS, adjoint, gaussian
 
 
-@pytest.fixture
-def draw(rng):
+@pytest.fixture(params=FIELDS)
+def draw(rng, request):
     """A signal of rank 3, entries of it with noise, and its own factors as a start."""
-    signal = rng.standard_normal((30, 3)) @ rng.standard_normal((3, 24))
+    field = request.param
+    signal = gaussian(rng, (30, 3), field) @ gaussian(rng, (3, 24), field)
     i, j = np.divmod(rng.permutation(720)[:300], 24)
-    values = signal[i, j] + rng.standard_normal(300)
+    values = signal[i, j] + gaussian(rng, 300, field)
     U, s, Vt = np.linalg.svd(signal, full_matrices=False)
-    start = Pair(U[:, :3] * np.sqrt(s[:3]), Vt[:3].T * np.sqrt(s[:3]))
+    start = Pair(U[:, :3] * np.sqrt(s[:3]), adjoint(Vt[:3]) * np.sqrt(s[:3]))
     return signal, Entries(signal.shape, i, j, values, weights=rng.uniform(0.5, 2, 300)), start
 
 
-def one_side(mine, other, covariance, entries, size, prior, noise):
+def one_side(mine, values, other, covariance, entries, size, prior, noise):
     """Mean and covariance of each row, from those of its columns, by the formulas of the module."""
-    means, covariances = np.zeros((size, len(prior))), np.zeros((size, len(prior), len(prior)))
+    means, covariances = (
+        np.zeros(shape, dtype=other.dtype) for shape in ((size, len(prior)), (size, *covariance[0].shape))
+    )
     for k in range(size):
         on = np.flatnonzero(mine[0] == k)
         columns, w = mine[1][on], entries.weights[on] / noise
-        moments = other[columns][:, :, None] * other[columns][:, None, :] + covariance[columns]
+        moments = other[columns].conj()[:, :, None] * other[columns][:, None, :] + covariance[columns]
         covariances[k] = np.linalg.inv(np.diag(prior) + np.einsum("t,tab->ab", w, moments))
-        means[k] = covariances[k] @ (other[columns].T @ (w * entries.values[on]))
+        means[k] = (w * values[on]) @ other[columns] @ covariances[k]
     return means, covariances
 
 
 def by_loops(entries, start):
     """The sweeps of variational Bayes with one small matrix for each row."""
     (n, m), k = entries.shape, start.left.shape[1]
-    unit = np.sqrt(np.mean(start.left**2, axis=0))
+    unit = np.sqrt(np.mean(np.abs(start.left) ** 2, axis=0))
     V = start.right * unit
-    prior = 1 / np.mean(V**2, axis=0)
+    prior = 1 / np.mean(np.abs(V) ** 2, axis=0)
     S = np.tile(np.diag(0.1 / prior), (m, 1, 1))
     rest = entries.values - start.at(entries.i, entries.j)
-    noise = np.average(rest**2, weights=entries.weights)
+    noise = np.average(np.abs(rest) ** 2, weights=entries.weights)
     for _ in range(POSTERIOR_SWEEPS):
-        U, T = one_side((entries.i, entries.j), V, S, entries, n, np.ones(k), noise)
-        V, S = one_side((entries.j, entries.i), U, T, entries, m, prior, noise)
-        scale = 1 / np.sqrt(np.mean(U**2 + np.einsum("kaa->ka", T), axis=0))
+        U, T = one_side((entries.i, entries.j), entries.values, V, S, entries, n, np.ones(k), noise)
+        V, S = one_side((entries.j, entries.i), entries.values.conj(), U, T, entries, m, prior, noise)
+        scale = 1 / np.sqrt(np.mean(np.abs(U) ** 2 + np.einsum("kaa->ka", T).real, axis=0))
         U, T = U * scale, T * np.outer(scale, scale)
         V, S = V / scale, S / np.outer(scale, scale)
-        prior = 1 / np.mean(V**2 + np.einsum("kaa->ka", S), axis=0)
+        prior = 1 / np.mean(np.abs(V) ** 2 + np.einsum("kaa->ka", S).real, axis=0)
         u, v, t, s = U[entries.i], V[entries.j], T[entries.i], S[entries.j]
-        means = np.sum(u * v, axis=1)
-        spread = np.einsum("ta,tab,tb->t", u, s, u) + np.einsum("ta,tab,tb->t", v, t, v) + np.einsum("tab,tab->t", t, s)
-        noise = np.average((entries.values - means) ** 2 + spread, weights=entries.weights)
-    return U @ V.T
+        means = np.sum(u * v.conj(), axis=1)
+        spread = sum(
+            np.einsum(*x).real
+            for x in (("ta,tab,tb->t", u, s, u.conj()), ("ta,tab,tb->t", v, t, v.conj()), ("tab,tab->t", t, s.conj()))
+        )
+        noise = np.average(np.abs(entries.values - means) ** 2 + spread, weights=entries.weights)
+    return U @ adjoint(V)
 
 
 def test_sweeps_are_those_of_one_small_matrix_for_each_row(draw):
     _, entries, start = draw
     found = posterior_mean(entries, start)
-    np.testing.assert_allclose(found.left @ found.right.T, by_loops(entries, start), atol=1e-8)
+    np.testing.assert_allclose(found.left @ adjoint(found.right), by_loops(entries, start), atol=1e-8)
 
 
 def test_averaged_factors_err_less_than_those_of_least_squares(draw):
     signal, entries, start = draw
     U, V = start
     for _ in range(30):
-        for mine, at, other in ((V, entries.j, (U, entries.i)), (U, entries.i, (V, entries.j))):
+        both = (V, entries.j, (U, entries.i), entries.H.values), (U, entries.i, (V, entries.j), entries.values)
+        for mine, at, other, values in both:
             for k in range(len(mine)):
-                A = other[0][other[1][at == k]]
-                mine[k] = np.linalg.lstsq(A, entries.values[at == k])[0]
+                A = other[0][other[1][at == k]].conj()
+                mine[k] = np.linalg.lstsq(A, values[at == k])[0]
     found = posterior_mean(entries, start)
-    assert np.linalg.norm(found.left @ found.right.T - signal) < 0.8 * np.linalg.norm(U @ V.T - signal)
+    assert np.linalg.norm(found.left @ adjoint(found.right) - signal) < 0.8 * np.linalg.norm(U @ adjoint(V) - signal)
 
 
 def test_directions_that_nothing_supports_shrink(rng):
@@ -76,7 +84,7 @@ def test_directions_that_nothing_supports_shrink(rng):
     noise = Entries((60, 50), i, j, rng.standard_normal(900), weights=np.ones(900))
     start = Pair(rng.standard_normal((60, 2)), rng.standard_normal((50, 2)))
     found = posterior_mean(noise, start)
-    assert np.linalg.norm(found.left @ found.right.T) < 0.3 * np.linalg.norm(start.left @ start.right.T)
+    assert np.linalg.norm(found.left @ adjoint(found.right)) < 0.3 * np.linalg.norm(start.left @ start.right.T)
 
 
 def test_of_no_directions_nothing_is_made(draw):

@@ -18,10 +18,10 @@ def test_every_view_is_that_of_the_dense_matrix(both, rng):
     prediction, dense = both
     n, m = dense.shape
     np.testing.assert_allclose(np.asarray(prediction.to_array()), dense)
-    np.testing.assert_allclose(np.asarray(prediction.T.to_array()), dense.T)
+    np.testing.assert_allclose(np.asarray(prediction.H.to_array()), dense.conj().T)
     i, j = rng.integers(n, size=15), rng.integers(m, size=15)
     np.testing.assert_allclose(np.asarray(prediction.at(i, j)), dense[i, j])
-    np.testing.assert_allclose(np.asarray(prediction.T.at(j, i)), dense[i, j])
+    np.testing.assert_allclose(np.asarray(prediction.H.at(j, i)), dense[i, j].conj())
     left, right = prediction.factors
     np.testing.assert_allclose(np.asarray(left @ right.T), dense)
     np.testing.assert_allclose(np.asarray(prediction.combined(prediction.left[:3, :]) @ prediction.right.T), dense[:3])

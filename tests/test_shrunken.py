@@ -7,12 +7,14 @@ import curplus
 from curplus.evaluation.additive import additive_model
 from curplus.methods.approximate.shrunken import Shrunken, _leading, _matrix, _solutions, _thresholds
 from curplus.observation import Cells, Entries
+from tests.strategies import FIELDS, adjoint, gaussian
 
 
-@pytest.fixture
-def draw(rng):
+@pytest.fixture(params=FIELDS)
+def draw(rng, request):
     """Weighted entries of a matrix of rank 3 with noise, as entries and as tables of values and of weights."""
-    M = rng.standard_normal((40, 3)) @ rng.standard_normal((3, 30)) + 0.3 * rng.standard_normal((40, 30))
+    field = request.param
+    M = gaussian(rng, (40, 3), field) @ gaussian(rng, (3, 30), field) + 0.3 * gaussian(rng, (40, 30), field)
     i, j = np.divmod(rng.permutation(1200)[:700], 30)
     entries = Entries(M.shape, i, j, M[i, j], weights=rng.uniform(0.5, 1.0, 700))
     weights = np.zeros(M.shape)
@@ -24,12 +26,12 @@ def last_solution(entries, number):
     """The solution of a threshold, reached through those before it."""
     falling = _thresholds(entries)[:number]
     *_, pair = _solutions(entries, np.append(falling, np.full(20, falling[-1])))
-    return pair.left @ pair.right.T, falling[-1]
+    return pair.left @ adjoint(pair.right), falling[-1]
 
 
 def soft_impute(M, weights, threshold):
     """The dense solution, by proximal gradient steps (Mazumder, Hastie and Tibshirani 2010)."""
-    L = np.zeros(M.shape)
+    L = np.zeros_like(M)
     for _ in range(3000):
         U, s, Vt = np.linalg.svd(L + weights * (M - L), full_matrices=False)
         L = (U * np.maximum(s - threshold, 0)) @ Vt
@@ -53,7 +55,7 @@ def test_the_gradient_is_that_of_an_optimum(draw, number):
     assert np.linalg.norm(gradient, 2) < 1.03 * threshold
     U, s, Vt = np.linalg.svd(found)
     r = int(np.count_nonzero(s > 1e-8 * s[0]))
-    on_directions = np.linalg.svd(U[:, :r].T @ gradient @ Vt[:r].T, compute_uv=False)
+    on_directions = np.linalg.svd(adjoint(U[:, :r]) @ gradient @ adjoint(Vt[:r]), compute_uv=False)
     np.testing.assert_allclose(on_directions, threshold, rtol=0.05)
 
 
@@ -61,8 +63,8 @@ def test_above_the_first_threshold_the_solution_is_zero(draw):
     entries, M, weights = draw
     largest = np.linalg.norm(weights * M, 2)
     *_, at, below = _solutions(entries, np.array([1.01 * largest, 0.9 * largest]))
-    assert not np.any(at.left @ at.right.T)
-    assert np.any(below.left @ below.right.T)
+    assert not np.any(at.left @ adjoint(at.right))
+    assert np.any(below.left @ adjoint(below.right))
     assert _thresholds(entries)[0] == pytest.approx(0.75 * largest, rel=0.05)
 
 

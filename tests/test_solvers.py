@@ -26,12 +26,12 @@ def single(x):
 
 
 def entries_only(shape, i, j, values):
-    return curplus.Observation(shape=shape, i=i, j=j, values=values)
+    return curplus.Observation(shape=shape, i=i, j=j, values=values).entries
 
 
 @pytest.fixture(params=FIELDS)
 def problem(request, rng):
-    """Factory: bases, an observation whose values do not fit exactly, and the dense matrix of the equations."""
+    """Factory: bases, entries whose values do not fit exactly, and the dense matrix of the equations."""
     field = request.param
 
     def make(n=40, m=30, r1=4, r2=3, size=200, repeat=False):
@@ -62,7 +62,7 @@ def test_agrees_with_dense_least_squares(problem, solver, sizes):
 def test_ridge_penalises_the_norm_in_units_of_the_average_entry(problem, solver, ridge):
     left, right, seen, design = problem()
     core = with_ridge(solver, ridge).solve(left, right, seen)
-    weight = ridge * seen.n_entries / (seen.shape[0] * seen.shape[1])
+    weight = ridge * len(seen) / (seen.shape[0] * seen.shape[1])
     expected = np.linalg.solve(
         adjoint(design) @ design + weight * np.eye(design.shape[1]), adjoint(design) @ seen.values
     )
@@ -317,7 +317,7 @@ def test_a_gram_matrix_too_large_for_one_piece_is_that_of_the_explicit_equations
     shape = (300, 400)
     i, j = rng.integers(0, 300, 3000), rng.integers(0, 400, 3000)
     left, right = gaussian(rng, (300, sizes[0]), field), gaussian(rng, (400, sizes[1]), field)
-    seen = curplus.Observation(shape=shape, i=i, j=j, values=np.ones(3000), weights=rng.uniform(0.5, 2, 3000))
+    seen = curplus.Observation(shape=shape, i=i, j=j, values=np.ones(3000), weights=rng.uniform(0.5, 2, 3000)).entries
     equations = entry_equations(left, right, seen)
     design = np.concatenate([rows for rows, _ in equations.blocks()])
     assert np.allclose(equations.gram(), adjoint(design) @ design, rtol=0, atol=1e-9 * np.linalg.norm(design) ** 2)

@@ -1,4 +1,4 @@
-"""Symmetric matrices, many at a time, as the numbers of their upper triangles."""
+"""Symmetric or Hermitian matrices, many at a time, as the numbers of their upper triangles."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._arrays import array_namespace, take
+from ._arrays import array_namespace, conjugate, is_complex, take
 from ._typing import Array, FloatArray, IndexVector
 
 __all__ = ["Pairs", "full", "ordered_pairs_of", "pairs_of", "triangle"]
@@ -44,8 +44,10 @@ def ordered_pairs_of(k: int) -> Pairs:
 
 
 def full(triangles: Array, k: int) -> Array:
-    """Symmetric matrices (p, k, k) from their upper triangles (p, t)."""
-    return array_namespace(triangles).reshape(take(triangles, pairs_of(k).place, axis=1), (-1, k, k))
+    """Symmetric, or Hermitian, matrices (p, k, k) from their upper triangles (p, t)."""
+    xp = array_namespace(triangles)
+    matrices = xp.reshape(take(triangles, pairs_of(k).place, axis=1), (-1, k, k))
+    return xp.triu(matrices) + xp.tril(conjugate(matrices), k=-1) if is_complex(triangles) else matrices
 
 
 def triangle(matrices: FloatArray) -> FloatArray:

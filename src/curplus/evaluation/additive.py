@@ -6,6 +6,7 @@ An offset is shrunk towards zero, more if its row has few cells: with k cells of
 of variance :math:`\tau^2`, it is the sum of their residuals divided by :math:`k + \sigma^2 / \tau^2` (the best linear
 unbiased prediction of a random effect [1]_). The three variances start from the analysis of variance and are improved
 by steps of an EM algorithm. If offsets cannot be separated from noise, the start has no offsets, and EM adds none.
+Of complex values, offsets are complex, and variances are those of magnitudes.
 
 References
 ----------
@@ -14,10 +15,11 @@ References
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._arrays import abs_squared, conjugate, double, is_complex
 from .._typing import FloatArray, IndexVector
 from ..observation import Entries
 
@@ -30,30 +32,31 @@ NEGLIGIBLE_VARIANCE = 1e-12  # of the variance of the cells, below which a varia
 class AdditiveModel(NamedTuple):
     """The matrix ``constant + rows[:, None] + columns``."""
 
-    constant: float
+    constant: Any
     rows: FloatArray  # (n,)
     columns: FloatArray  # (m,)
     noise: float  # variance of a cell around it
 
     def at(self, i: IndexVector, j: IndexVector) -> FloatArray:
         """Values at ``(i[t], j[t])``."""
-        return self.constant + self.rows[i] + self.columns[j]
+        values: FloatArray = self.constant + self.rows[i] + self.columns[j]
+        return values
 
     def residual(self, entries: Entries) -> Entries:
         """What is left of some entries."""
         return entries.with_values(entries.values - self.at(entries.i, entries.j))
 
     def factors(self) -> tuple[FloatArray, FloatArray]:
-        """Two factors, of shape (n, 2) and (m, 2), with this matrix as their product."""
-        n, m = len(self.rows), len(self.columns)
-        return np.column_stack([self.constant + self.rows, np.ones(n)]), np.column_stack([np.ones(m), self.columns])
+        """Two factors, of shape (n, 2) and (m, 2): it is ``left @ right.H``."""
+        left = np.column_stack([self.constant + self.rows, np.ones(len(self.rows))])
+        return left, np.column_stack([np.ones(len(self.columns)), conjugate(self.columns)])
 
 
 def additive_model(entries: Entries, most_steps: int = MOST_EM_STEPS) -> AdditiveModel:
     """The additive model of weighted entries; a row without entries has offset zero."""
-    values, weights = np.asarray(entries.values, dtype=np.float64), np.asarray(entries.weights)
-    constant = float(np.average(values, weights=weights)) if len(values) else 0.0
-    variance = float(np.average((values - constant) ** 2, weights=weights)) if len(values) else 0.0
+    values, weights = double(np.asarray(entries.values)), np.asarray(entries.weights)
+    constant = np.average(values, weights=weights).item() if len(values) else 0.0
+    variance = float(np.average(abs_squared(values - constant), weights=weights)) if len(values) else 0.0
     floor = NEGLIGIBLE_VARIANCE * variance
     sides = [
         _SideOffsets(index, size, weights, values - constant, floor)
@@ -68,9 +71,9 @@ def additive_model(entries: Entries, most_steps: int = MOST_EM_STEPS) -> Additiv
         for side, other in (sides, sides[::-1]):
             constant += side.update(values - constant - other.at_entries(), noise, floor)
         rest = values - sides[0].at_entries() - sides[1].at_entries()
-        constant = float(np.average(rest, weights=weights))
+        constant = np.average(rest, weights=weights).item()
         freedom = max(total - sides[0].freedom - sides[1].freedom, total / 10)
-        noise = max(float(np.sum(weights * (rest - constant) ** 2)) / freedom, floor)
+        noise = max(float(np.sum(weights * abs_squared(rest - constant))) / freedom, floor)
         now = (noise, *(side.variance for side in sides))
         if all(abs(a / b - 1) < STEADY_VARIANCE for a, b in zip(now, before, strict=True)):
             break
@@ -87,7 +90,7 @@ class _SideOffsets:
         self._hit[index] = True
         self._index, self._weights = (np.cumsum(self._hit) - 1)[index], weights
         self._known = np.bincount(self._index, weights)  # total weight of the cells of each
-        self._offsets: FloatArray = np.zeros(len(self._known))
+        self._offsets: FloatArray = np.zeros(len(self._known), dtype=deviations.dtype)
         self.variance, self.freedom = max(self._variance_between(deviations), floor), 0.0
 
     def _variance_between(self, deviations: FloatArray) -> float:
@@ -100,10 +103,10 @@ class _SideOffsets:
         total = float(np.sum(known))
         if total - groups < 1 or groups < 2:
             return 0.0
-        means = np.bincount(self._index, self._weights * deviations)[repeated] / known
-        sums = np.bincount(self._index, self._weights * deviations**2)[repeated]
-        within = max(float(np.sum(sums - known * means**2)), 0.0)
-        between = float(np.sum(known * (means - np.average(means, weights=known)) ** 2))
+        means = _sums(self._index, self._weights * deviations)[repeated] / known
+        sums = np.bincount(self._index, self._weights * abs_squared(deviations))[repeated]
+        within = max(float(np.sum(sums - known * abs_squared(means))), 0.0)
+        between = float(np.sum(known * abs_squared(means - np.average(means, weights=known))))
         size = (total - float(np.sum(known**2)) / total) / (groups - 1)
         return max(between / (groups - 1) - within / (total - groups), 0.0) / max(size, 1.0)
 
@@ -114,18 +117,25 @@ class _SideOffsets:
 
     def of_all(self) -> FloatArray:
         """The offsets of all rows: zero for those without entries."""
-        offsets = np.zeros(len(self._hit))
+        offsets = np.zeros(len(self._hit), dtype=self._offsets.dtype)
         offsets[self._hit] = self._offsets
         return offsets
 
-    def update(self, residuals: FloatArray, noise: float, floor: float) -> float:
+    def update(self, residuals: FloatArray, noise: float, floor: float) -> Any:
         """Offsets for the residuals of the other side, and their variance; returns their mean, part of the constant."""
         known = self._known + noise / self.variance
-        self._offsets = np.bincount(self._index, self._weights * residuals) / known
+        self._offsets = _sums(self._index, self._weights * residuals) / known
         self.freedom = float(np.sum(self._known / known))
-        mean = float(np.mean(self._offsets))  # zero at the optimum
+        mean = np.mean(self._offsets).item()  # zero at the optimum
         self._offsets -= mean
         self.variance = max(
-            float(np.mean(self._offsets**2 + noise / known)), floor
+            float(np.mean(abs_squared(self._offsets) + noise / known)), floor
         )  # with the posterior variance of each
         return mean
+
+
+def _sums(index: IndexVector, x: FloatArray) -> FloatArray:
+    """Sums of the numbers of each index."""
+    if is_complex(x):
+        return np.asarray(np.bincount(index, x.real) + 1j * np.bincount(index, x.imag))
+    return np.asarray(np.bincount(index, x))

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arrays import gather, index_table, to_numpy
+from .._arrays import double, gather, index_table, to_numpy
 from .._typing import FloatArray, IndexVector
 from ..observation import Cells, Observation
 from .folds import FOLDS, dealt
@@ -122,7 +122,7 @@ def _fold(part: Cells, sample: Observation, which: NDArray[np.bool_]) -> Fold:
     if sample.probabilities is None and sample.entries.has_repeats:
         records = records[sample.entries.take(records).unique()]
     some = sample.entries.take(records)
-    values = to_numpy(some.values).astype(np.float64)
+    values = double(to_numpy(some.values))
     return Fold(part, some.i, some.j, values, np.asarray(some.fit_weights), np.arange(len(records)), False)
 
 
@@ -141,7 +141,7 @@ def _with_sampled(
         free = np.setdiff1d(np.arange(sampled.shape[1]), known)
         for k in np.flatnonzero(out):
             places = rng.permutation(free)[:MOST_OF_A_ROW]
-            values = to_numpy(gather(sampled, np.full(len(places), k), places)).astype(np.float64)
+            values = double(to_numpy(gather(sampled, np.full(len(places), k), places)))
             places, values = places[~np.isnan(values)], values[~np.isnan(values)]
             same = np.full(len(places), index[k])
             i, j = (places, same) if turn else (same, places)

@@ -23,6 +23,8 @@ import numpy as np
 from .._arrays import (
     array_namespace,
     blocks,
+    conjugate,
+    double,
     float64,
     gather,
     is_numpy_array,
@@ -79,7 +81,8 @@ class FittedModel:
     @classmethod
     def of(cls, approximation: Factorization, noise: float, error: float | None = None) -> FittedModel:
         """The means of an approximation itself, with noise around it; in O((n + m) r) time."""
-        return cls(_mean_row(approximation), _mean_row(approximation.T), noise, noise if error is None else error)
+        error = noise if error is None else error
+        return cls(_mean_row(approximation), conjugate(_mean_row(approximation.H)), noise, error)
 
     @property
     def T(self) -> FittedModel:
@@ -292,9 +295,9 @@ def row_prior(approximation: Factorization) -> RowPrior:
 
 
 def _mean_row(approximation: Factorization) -> Vector:
-    left = float64(approximation.left.vectors)
-    means = array_namespace(left).mean(left, axis=0) @ float64(approximation.core.Z)
-    return float64(approximation.right.vectors) @ means
+    left = double(approximation.left.vectors)
+    means = array_namespace(left).mean(left, axis=0) @ double(approximation.core.Z)
+    return conjugate(double(approximation.right.vectors)) @ means
 
 
 def _centred_directions(left: Matrix, Z: FloatArray) -> tuple[float, FloatArray, FloatArray]:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._arrays import array_namespace, float64, small_svd, take, to_numpy
+from .._arrays import abs_squared, adjoint, array_namespace, conjugate, double, small_svd, take, to_numpy
 from .._typing import FloatArray, IndexVector, Matrix
 from ..factorization import Basis, Core, Factorization, FittedModel, leading_basis
 
@@ -58,11 +58,11 @@ def complete_matrix(matrix: Matrix, rank: int | None) -> tuple[Factorization, Fi
 def _factorized(matrix: Matrix) -> Factorization:
     """The whole matrix, by its smaller side."""
     turned = matrix.shape[0] < matrix.shape[1]
-    tall = matrix.T if turned else matrix
+    tall = adjoint(matrix) if turned else matrix
     left = leading_basis(tall).vectors
-    P, s, Qt = small_svd(float64(left.T @ tall))
-    whole = Factorization(Basis(float64(left)), Core(P * s, "approximate"), Basis(Qt.T))
-    return whole.T if turned else whole
+    P, s, Qh = small_svd(double(adjoint(left) @ tall))
+    whole = Factorization(Basis(double(left)), Core(P * s, "approximate"), Basis(adjoint(Qh)))
+    return whole.H if turned else whole
 
 
 def held_rows_noise(rows: Matrix) -> float:
@@ -79,7 +79,7 @@ def held_rows_noise(rows: Matrix) -> float:
         0 if rows are predicted exactly; the standard deviation of the values if no row can be left out.
     """
     n, m = (int(size) for size in rows.shape)
-    variance = float(array_namespace(rows).mean(_centred(rows, np.arange(m)) ** 2)) if m else 0.0
+    variance = float(array_namespace(rows).mean(abs_squared(_centred(rows, np.arange(m))))) if m else 0.0
     sizes = sorted({min(size, m // 2) for size in SIZES if m > 1})
     if n < 3 or variance == 0 or not sizes:
         return math.sqrt(variance)
@@ -105,10 +105,10 @@ class _Regression(NamedTuple):
         """Mean squared error of rows that are left out in turn, for a given variance of noise."""
         X = self.X / (self.D + noise)
         predicted = X @ self.C
-        left = 1 - 1 / self.n - np.sum(X * self.X, axis=1) / self.n
+        left = 1 - 1 / self.n - np.sum((X * conjugate(self.X)).real, axis=1) / self.n
         if np.min(left) < INTERPOLATED:
             return math.inf
-        return float(np.mean(np.mean((self.Y - predicted) ** 2, axis=1) / left**2))
+        return float(np.mean(np.mean(abs_squared(self.Y - predicted), axis=1) / left**2))
 
 
 def _left_out_squares(rows: Matrix, size: int, noises: FloatArray, rng: np.random.Generator) -> FloatArray:
@@ -117,12 +117,12 @@ def _left_out_squares(rows: Matrix, size: int, noises: FloatArray, rng: np.rando
     known, others = np.split(rng.permutation(m)[: size + MOST_COLUMNS], [size])
     some = np.sort(rng.permutation(n)[:MOST_ROWS])
     X, Y = _centred(rows, known), _centred(rows, others)
-    D, Q = np.linalg.eigh(to_numpy(X.T @ X) / n)
+    D, Q = np.linalg.eigh(to_numpy(adjoint(X) @ X) / n)
     regression = _Regression(
         to_numpy(take(X, some, axis=0)) @ Q,
         to_numpy(take(Y, some, axis=0)),
         np.maximum(D, 0.0),
-        Q.T @ to_numpy(X.T @ Y) / n,
+        adjoint(Q) @ to_numpy(adjoint(X) @ Y) / n,
         n,
     )
     return np.asarray([regression.left_out_squares(noise) for noise in noises])
@@ -130,5 +130,5 @@ def _left_out_squares(rows: Matrix, size: int, noises: FloatArray, rng: np.rando
 
 def _centred(rows: Matrix, columns: IndexVector) -> Matrix:
     """Some columns, without their means."""
-    part = float64(take(rows, columns, axis=1))
+    part = double(take(rows, columns, axis=1))
     return part - array_namespace(part).mean(part, axis=0)

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from .._arrays import array_namespace, to_device, to_numpy
+from .._arrays import adjoint, array_namespace, to_device, to_numpy
 from .._typing import FloatArray, Matrix
 from .._validation import check_count
 from ..factorization import Basis, Fact, Factorization, FitReport
@@ -54,10 +54,10 @@ def _eigenvectors(found: Nystroem) -> tuple[FloatArray, Matrix, FloatArray]:
     """Eigenvalues (k,), descending, eigenvectors (n, k), and these as combinations (d, k) of the columns."""
     F = found.factor
     Q, R = array_namespace(F).linalg.qr(F)
-    P, s, Qt = np.linalg.svd(to_numpy(R))
+    P, s, Qh = np.linalg.svd(to_numpy(R))
     kept = s > 0
     vectors = Q @ to_device(np.ascontiguousarray(P[:, kept]), Q)
-    return s[kept] ** 2, vectors, found.coefficients @ (Qt[kept].T / s[kept])
+    return s[kept] ** 2, vectors, found.coefficients @ (adjoint(Qh[kept]) / s[kept])
 
 
 def _report(found: Nystroem, values: FloatArray, left_out: FloatArray, wanted: int | None, unit: float) -> FitReport:

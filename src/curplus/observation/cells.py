@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from .._arrays import double, gather, index_table, is_dask_array, put, rounding_unit, take, to_numpy
+from .._arrays import adjoint, double, gather, index_table, is_dask_array, put, rounding_unit, take, to_numpy
 from .._sets import NO_INDEX, is_in
 from .._typing import FloatArray, IndexVector, Matrix, Shape
 from .bounds import Bounds, Limits
@@ -86,6 +86,11 @@ class Cells:
             hidden=np.sort(j * n + i),
             bounds=self.bounds.T,
         )
+
+    @cached_property
+    def turned_rows(self) -> Matrix:
+        """The adjoint of the rows, shape (m, d2): made once, as that of complex numbers is a copy."""
+        return adjoint(self.rows)
 
     @property
     def n_rows(self) -> int:

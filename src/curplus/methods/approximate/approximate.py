@@ -13,10 +13,21 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from ..._arrays import array_namespace, gather, harmless_unit, is_dask_array, is_numpy_array, take, to_device, to_numpy
+from ..._arrays import (
+    abs_squared,
+    array_namespace,
+    conjugate,
+    gather,
+    harmless_unit,
+    is_dask_array,
+    is_numpy_array,
+    take,
+    to_device,
+    to_numpy,
+)
 from ..._sets import NO_INDEX
 from ..._typing import FloatArray, IndexVector, Matrix, RandomState
-from ..._validation import check_count, check_real, random_generator
+from ..._validation import check_count, random_generator
 from ...evaluation.cross_fit import table_as_entries
 from ...evaluation.left_out import Fold, left_out
 from ...exceptions import InvalidArgumentError
@@ -102,9 +113,12 @@ def approximate(
     The fits without each fold stay with the answer: :func:`curplus.certify`, :func:`curplus.estimate_means` and
     :func:`curplus.predict_interval` use them. They take as much memory as five answers.
 
-    Of a symmetric matrix, every value is used in both of its places, and the approximation is symmetric to the last
-    bit. Of a PSD matrix it is PSD: from exact columns :math:`C` with the intersection :math:`W`, the leading part of
-    the Nystroem approximation :math:`C W^+ C^\top`, unless other entries are predicted better by the blend.
+    Of a complex matrix, offsets and singular vectors are complex, and weights are real. The factor models do not apply.
+
+    Of a symmetric, or complex Hermitian, matrix, every value is used in both of its places, and the approximation is
+    symmetric to the last bit. Of a PSD matrix it is PSD: from exact columns :math:`C` with the intersection :math:`W`,
+    the leading part of the Nystroem approximation :math:`C W^+ C^\top`, unless other entries are predicted better by
+    the blend.
 
     References
     ----------
@@ -332,28 +346,27 @@ def _errors_of_fold(answer: Factorization, fold: Fold, most: int) -> FloatArray:
     (n, m), d1, d2 = cells.shape, cells.n_columns, cells.n_rows
     unread = n * m if cells.is_table else (n - d2) * (m - d1)
     errors = unread * _errors_by_rank(answer, fold.i[some], fold.j[some], fold.values[some])
-    for lines, size, index, at in (
-        (cells.rows, m, cells.row_index, answer),
-        (cells.columns.T, n, cells.column_index, answer.T),
+    for lines, size, index, at, turn in (
+        (cells.rows, m, cells.row_index, answer, np.asarray),
+        (cells.columns.T, n, cells.column_index, answer.H, conjugate),
     ):
         if len(index) and not cells.has_gaps:
             a, b = np.divmod(np.linspace(0, len(index) * size - 1, MOST_COMPARED).astype(np.int64), size)
-            errors += len(index) * size * _errors_by_rank(at, index[a], b, to_numpy(gather(lines, a, b)))
+            errors += len(index) * size * _errors_by_rank(at, index[a], b, turn(to_numpy(gather(lines, a, b))))
     return np.pad(errors, (0, most + 1 - len(errors)), mode="edge")
 
 
 def _errors_by_rank(answer: Factorization, i: IndexVector, j: IndexVector, values: FloatArray) -> FloatArray:
     """Mean squared error at some cells for each rank from 0 on."""
     left = to_numpy(take(answer.left.vectors, i, axis=0) @ answer.core.Z)
-    terms = left * to_numpy(take(answer.right.vectors, j, axis=0))
+    terms = left * conjugate(to_numpy(take(answer.right.vectors, j, axis=0)))
     errors = values[:, None] - np.cumsum(np.column_stack([np.zeros(len(i)), terms]), axis=1)
-    return np.asarray(np.mean(errors**2, axis=0))
+    return np.asarray(np.mean(abs_squared(errors), axis=0))
 
 
 def _check(observation: Observation, method: StackedApproximation) -> None:
     """That there is something to approximate, and that all steps can be made."""
     o = check_observation(observation)
-    check_real(o.values, "the models of approximate")
     if method.rank is not None:
         check_count(method.rank, name="rank", at_least=1)
     if not any(o.counts):

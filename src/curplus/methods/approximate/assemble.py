@@ -15,8 +15,11 @@ import numpy as np
 import scipy.linalg
 
 from ..._arrays import (
+    abs_squared,
+    adjoint,
     array_namespace,
-    float64,
+    double,
+    host_kind,
     index_table,
     keep,
     keep_tall,
@@ -58,8 +61,8 @@ def put_back(cells: Cells, prediction: Prediction, rank: int | None = None) -> F
     has_guesses = cells.has_gaps or len(cells.hidden)
     cells = _with_guesses(cells, prediction) if has_guesses else cells
     if has_guesses or not prediction.is_of_samples:
-        d1, d2 = cells.n_columns, cells.n_rows
-        nothing = Prediction(cells.columns, np.zeros((d1, 0)), np.zeros((0, d2)), cells.rows.T)
+        d1, d2, kind = cells.n_columns, cells.n_rows, host_kind(cells.columns)
+        nothing = Prediction(cells.columns, np.zeros((d1, 0), kind), np.zeros((0, d2), kind), cells.turned_rows)
         prediction = nothing.plus(Prediction.of(*prediction.factors))
     return _assemble(cells, prediction, rank, cross_of(cells) if cells.is_cross else None)
 
@@ -72,11 +75,11 @@ def _with_guesses(cells: Cells, prediction: Prediction) -> Cells:
     for lines, index, at, other in ((rows, cells.row_index, i, j), (columns.T, cells.column_index, j, i)):
         place = index_table(index, n if lines is rows else m)[at]
         lines[place[place >= 0], other[place >= 0]] = np.nan
-    guess = to_numpy(prediction.combined(take(prediction.left, cells.row_index, axis=0)) @ prediction.right.T)
+    guess = to_numpy(prediction.combined(take(prediction.left, cells.row_index, axis=0)) @ adjoint(prediction.right))
     rows = np.where(np.isnan(rows), guess, rows)
     turned = prediction.H
-    guess = to_numpy(turned.combined(take(turned.left, cells.column_index, axis=0)) @ turned.right.T)
-    columns = np.where(np.isnan(columns), guess.T, columns)
+    guess = to_numpy(turned.combined(take(turned.left, cells.column_index, axis=0)) @ adjoint(turned.right))
+    columns = np.where(np.isnan(columns), adjoint(guess), columns)
     return replace(cells, columns=to_device(columns, cells.columns), rows=to_device(rows, cells.rows))
 
 
@@ -104,17 +107,17 @@ def _assemble(cells: Cells, prediction: Prediction, rank: int | None, cross: Cro
     right = _RightFactor.of(cells, prediction, outside.coordinates)
     V = None if cross is None or rank is None else right.leading_vectors(cross, rank)
     V = leading_basis(right.formed(), rank, least=least).vectors if V is None else V
-    P, s, Qt = small_svd(right.transposed_times(V))
+    P, s, Qh = small_svd(right.adjoint_times(V))
     kept = exact_rank(to_numpy(s), least)
-    P, s, Qt = P[:, :kept], s[:kept], Qt[:kept, :]
+    P, s, Qh = P[:, :kept], s[:kept], Qh[:kept, :]
     U = put_rows(outside.vectors @ (outside.change @ P[d2:, :]), cells.row_index, P[:d2, :])
-    return _orthonormal(U, s, V @ Qt.T)
+    return _orthonormal(U, s, V @ adjoint(Qh))
 
 
 class _RightFactor(NamedTuple):
-    """The right factor ``[R.T, B.T]``, shape (m, d2 + p): sampled rows R, and combinations B of rows outside them.
+    """The right factor ``[R.H, B.H]``, shape (m, d2 + p): sampled rows R, and combinations B of rows outside them.
 
-    B is ``coordinates`` in the sampled columns and ``left @ coefficients @ features.T`` in the others.
+    B is ``coordinates`` in the sampled columns and ``left @ coefficients @ features.H`` in the others.
     """
 
     rows: Matrix  # (d2, m)
@@ -130,7 +133,7 @@ class _RightFactor(NamedTuple):
         """The right factor of an assembled matrix; ``coordinates`` are those of the features of the prediction."""
         mixing, coefficients = (to_device(x, coordinates) for x in (prediction.mixing, prediction.coefficients))
         return cls(
-            float64(cells.rows),
+            double(cells.rows),
             coordinates[:, : cells.n_columns],
             coordinates @ mixing,
             coefficients,
@@ -142,24 +145,24 @@ class _RightFactor(NamedTuple):
     def formed(self) -> Matrix:
         """The whole of it."""
         xp = array_namespace(self.rows)
-        predicted = (self.left @ self.coefficients) @ self.features.T
+        predicted = (self.left @ self.coefficients) @ adjoint(self.features)
         predicted = put_rows(predicted.T, self.column_index, self.coordinates.T)
-        return keep_tall(xp.concat([self.rows, predicted.T]).T, axis=0)
+        return keep_tall(adjoint(xp.concat([self.rows, predicted.T])), axis=0)
 
     def times(self, x: Matrix) -> Matrix:
         """The product with ``x``, shape (m, c), for ``x`` of shape (d2 + p, c); the rows are among the features."""
         xp, d2 = array_namespace(self.rows), self.rows.shape[0]
         of_rows, of_others = x[:d2, :], x[d2:, :]
-        mixed = self.coefficients.T @ (self.left.T @ of_others)
+        mixed = adjoint(self.coefficients) @ (adjoint(self.left) @ of_others)
         product = self.features @ xp.concat([mixed[:d2, :] + of_rows, mixed[d2:, :]])
-        inside = self.coordinates.T @ of_others + self.inside[:, :d2] @ of_rows
+        inside = adjoint(self.coordinates) @ of_others + self.inside[:, :d2] @ of_rows
         return put_rows(product, self.column_index, inside)
 
-    def transposed_times(self, x: Matrix) -> Matrix:
-        """The product of its transpose with ``x``, shape (d2 + p, c), for ``x`` of shape (m, c)."""
+    def adjoint_times(self, x: Matrix) -> Matrix:
+        """The product of its adjoint with ``x``, shape (d2 + p, c), for ``x`` of shape (m, c)."""
         xp, some = array_namespace(self.rows), take(x, self.column_index, axis=0)
         others = put_rows(x + 0.0, self.column_index, xp.zeros_like(some))  # a copy is written to
-        below = self.coordinates @ some + self.left @ (self.coefficients @ (self.features.T @ others))
+        below = self.coordinates @ some + self.left @ (self.coefficients @ (adjoint(self.features) @ others))
         return xp.concat([self.rows @ x, below])
 
     def leading_vectors(self, cross: Cross, rank: int) -> Matrix | None:
@@ -175,15 +178,15 @@ class _RightFactor(NamedTuple):
             to_numpy, (self.coordinates, self.left, self.coefficients, self.inside)
         )
         d2 = len(cross.W)
-        of_features = _gram_outside(self.features, inside, cross.T)
-        if np.any(of_features.diagonal() * MOST_INSIDE <= np.sum(inside**2, axis=0)):
+        of_features = _gram_outside(self.features, inside, cross.H)
+        if np.any(of_features.diagonal().real * MOST_INSIDE <= np.sum(abs_squared(inside), axis=0)):
             return None
-        outside = of_features @ coefficients.T  # (q, k)
-        gram = np.empty((d2 + len(left), d2 + len(left)))
+        outside = of_features @ adjoint(coefficients)  # (q, k)
+        gram = np.empty((d2 + len(left), d2 + len(left)), dtype=inside.dtype)
         gram[:d2, :d2] = cross.whole_row_gram
-        gram[:d2, d2:] = cross.W @ coordinates.T + outside[:d2] @ left.T
-        gram[d2:, :d2] = gram[:d2, d2:].T
-        gram[d2:, d2:] = coordinates @ coordinates.T + left @ (coefficients @ outside) @ left.T
+        gram[:d2, d2:] = cross.W @ adjoint(coordinates) + outside[:d2] @ adjoint(left)
+        gram[d2:, :d2] = adjoint(gram[:d2, d2:])
+        gram[d2:, d2:] = coordinates @ adjoint(coordinates) + left @ (coefficients @ outside) @ adjoint(left)
         return gram
 
 
@@ -194,8 +197,9 @@ def _by_basis(cells: Cells, features: Matrix) -> _Outside:
     outside = xp.where(is_sampled_row[:, None], xp.zeros_like(features), features)
     sizes = xp.linalg.vector_norm(outside, axis=0)
     scaled = outside / xp.where(sizes > 0, sizes, xp.ones_like(sizes))
-    left = float64(leading_basis(scaled, least=cells.rounding).vectors)
-    return _Outside(left, to_device(np.eye(left.shape[1]), left), left.T @ outside)
+    left = double(leading_basis(scaled, least=cells.rounding).vectors)
+    same = to_device(np.eye(left.shape[1], dtype=host_kind(left)), left)
+    return _Outside(left, same, adjoint(left) @ outside)
 
 
 def _by_gram(cells: Cells, features: Matrix, cross: Cross | None) -> _Outside | None:
@@ -204,37 +208,38 @@ def _by_gram(cells: Cells, features: Matrix, cross: Cross | None) -> _Outside | 
         return None
     inside = to_numpy(take(features, cells.row_index, axis=0))
     gram = _gram_outside(features, inside, cross)
-    squares = gram.diagonal()
-    if np.any(squares * MOST_INSIDE <= np.sum(inside**2, axis=0)) or not np.all(squares > 0):
+    squares = gram.diagonal().real
+    if np.any(squares * MOST_INSIDE <= np.sum(abs_squared(inside), axis=0)) or not np.all(squares > 0):
         return None
     sizes = np.sqrt(squares)
     scaled = gram / np.outer(sizes, sizes)
-    triangle, failed = scipy.linalg.lapack.dpotrf(scaled, clean=True)  # upper: scaled == triangle.T @ triangle
-    if failed or scipy.linalg.lapack.dpocon(triangle, np.linalg.norm(scaled, 1))[0] < LEAST_CONDITION:
+    potrf, pocon, trtri = scipy.linalg.get_lapack_funcs(("potrf", "pocon", "trtri"), (scaled,))
+    triangle, failed = potrf(scaled, clean=True)  # upper: scaled == triangle.H @ triangle
+    if failed or pocon(triangle, np.linalg.norm(scaled, 1))[0] < LEAST_CONDITION:
         return None
-    change = scipy.linalg.lapack.dtrtri(triangle)[0] / sizes[:, None]
+    change = trtri(triangle)[0] / sizes[:, None]
     return _Outside(features, to_device(change, features), to_device(triangle * sizes, features))
 
 
 def _gram_outside(features: Matrix, inside: FloatArray, cross: Cross) -> FloatArray:
     """Inner products of the features without the rows ``inside``; those of the sampled columns are known."""
     d1 = cross.W.shape[1]
-    gram = np.empty((inside.shape[1], inside.shape[1]))
+    gram = np.empty((inside.shape[1], inside.shape[1]), dtype=inside.dtype)
     gram[:d1, :d1] = cross.column_gram[:-1, :-1]
     if inside.shape[1] > d1:
-        gram[:, d1:] = to_numpy(features.T @ features[:, d1:]) - inside.T @ inside[:, d1:]
-        gram[d1:, :] = gram[:, d1:].T
+        gram[:, d1:] = to_numpy(adjoint(features) @ features[:, d1:]) - adjoint(inside) @ inside[:, d1:]
+        gram[d1:, :] = adjoint(gram[:, d1:])
     return gram
 
 
 def _orthonormal(U: Matrix, s: Vector, V: Matrix) -> Factorization:
-    """The product ``U @ diag(s) @ V.T`` of vectors that are orthonormal, those of U nearly."""
-    gram = to_numpy(U.T @ U)
+    """The product ``U @ diag(s) @ V.H`` of vectors that are orthonormal, those of U nearly."""
+    gram = to_numpy(adjoint(U) @ U)
     if np.abs(gram - np.eye(len(gram))).max(initial=0.0) > ORTHONORMAL:
-        root = np.linalg.cholesky(gram)
-        P, s, Qt = small_svd(to_device(root.T * to_numpy(s), U))
-        U, V = U @ to_device(np.linalg.solve(root.T, to_numpy(P)), U), V @ Qt.T
-    return Factorization(Basis(U), Core(_diagonal(s), "approximate"), Basis(V))
+        root = adjoint(np.linalg.cholesky(gram))
+        P, s, Qh = small_svd(to_device(root * to_numpy(s), U))
+        U, V = U @ to_device(np.linalg.solve(root, to_numpy(P)), U), V @ adjoint(Qh)
+    return Factorization(Basis(U), Core(_diagonal(s, U), "approximate"), Basis(V))
 
 
 def exact_rank(s: FloatArray, rounding: float) -> int:
@@ -243,15 +248,16 @@ def exact_rank(s: FloatArray, rounding: float) -> int:
 
 
 def leading_part(left: Matrix, right: Matrix, rank: int | None = None) -> Factorization:
-    """Best approximation of rank ``rank`` of ``left @ right.T``, for factors of shape (n, k) and (m, k)."""
+    """Best approximation of rank ``rank`` of ``left @ right.H``, for factors of shape (n, k) and (m, k)."""
     xp = array_namespace(left)
     Ql, Rl = xp.linalg.qr(left)
     Qr, Rr = xp.linalg.qr(right)
-    P, s, Qt = small_svd(Rl @ Rr.T)
+    P, s, Qh = small_svd(Rl @ adjoint(Rr))
     rank = s.shape[0] if rank is None else min(rank, s.shape[0])
-    core = Core(_diagonal(s[:rank]), "approximate")
-    return Factorization(Basis(Ql @ P[:, :rank]), core, Basis(Qr @ Qt[:rank, :].T))
+    core = Core(_diagonal(s[:rank], P), "approximate")
+    return Factorization(Basis(Ql @ P[:, :rank]), core, Basis(Qr @ adjoint(Qh[:rank, :])))
 
 
-def _diagonal(s: Matrix) -> Matrix:
-    return s[:, None] * to_device(np.eye(s.shape[0], dtype=np.float64), s)
+def _diagonal(s: Vector, like: Matrix) -> Matrix:
+    """The diagonal matrix of real numbers, in the type of ``like``."""
+    return s[:, None] * to_device(np.eye(s.shape[0], dtype=host_kind(like)), s)

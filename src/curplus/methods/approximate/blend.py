@@ -9,7 +9,8 @@ with :math:`\sigma^2` the mean squared error and s the effective sample size. Wi
 standard deviation of one around zero, and the answer is zero. If a few large errors decide, s is small, and the weights
 stay near zero: it is Kish's size of the squared errors, summed over groups of values with correlated errors (a left-out
 row), times three, the kurtosis of Gaussian errors. No group has more than a tenth of the squares of the others. The
-weight that is missing to a sum of one goes to the zero matrix.
+weight that is missing to a sum of one goes to the zero matrix. Weights are real; of complex values they are fitted to
+the real and the imaginary parts.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import nnls
 
+from ..._arrays import abs_squared, is_complex
 from ..._typing import FloatArray, IndexVector
 from ...evaluation.effective_sample import effective_sample_size
 from .prediction import Prediction
@@ -58,18 +60,24 @@ def blend_weights(held: Held) -> FloatArray:
     if unit == 0:
         return now
     group = np.unique(held.group, return_inverse=True)[1]
-    sizes: FloatArray = np.bincount(group, held.weights * (held.values / unit) ** 2).astype(np.float64)
+    sizes: FloatArray = np.bincount(group, held.weights * abs_squared(held.values / unit)).astype(np.float64)
     root = np.sqrt(held.weights * _bounded(sizes)[group]) / unit
     P, y = root[:, None] * held.predicted, root * held.values
-    Q, R = np.linalg.qr(P)
+    Q, R = np.linalg.qr(_parts(P))
+    target = Q.T @ _parts(y)
     rounding = (np.finfo(float).eps * float(np.linalg.norm(y))) ** 2
     for _ in range(MOST_REWEIGHTINGS):
-        squares = np.bincount(group, (y - P @ now) ** 2) + rounding
+        squares = np.bincount(group, abs_squared(y - P @ now)) + rounding
         size = GAUSSIAN * effective_sample_size(squares)
-        before, now = now, _least(R, Q.T @ y, float(np.sum(squares)) / size)
+        before, now = now, _least(R, target, float(np.sum(squares)) / size)
         if np.max(np.abs(now - before)) < STEADY_WEIGHTS:
             break
     return now
+
+
+def _parts(x: FloatArray) -> FloatArray:
+    """The real parts, and then the imaginary ones; real numbers as they are."""
+    return np.concatenate([x.real, x.imag]) if is_complex(x) else x
 
 
 def _bounded(squares: FloatArray) -> FloatArray:
@@ -83,7 +91,7 @@ def _bounded(squares: FloatArray) -> FloatArray:
 
 def _size(held: Held) -> float:
     """Root mean square of the values; zero if there are none."""
-    return float(np.sqrt(np.average(held.values**2, weights=held.weights))) if len(held.values) else 0.0
+    return float(np.sqrt(np.average(abs_squared(held.values), weights=held.weights))) if len(held.values) else 0.0
 
 
 def _least(R: FloatArray, b: FloatArray, noise: float) -> FloatArray:

@@ -12,11 +12,11 @@ with :math:`\tilde C = [C, 1] A` and :math:`\tilde R = B [R; 1]` the deviations 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._arrays import array_namespace, take, to_device, to_numpy
+from ..._arrays import abs_squared, adjoint, array_namespace, conjugate, host_kind, take, to_device, to_numpy
 from ..._typing import FloatArray, Matrix
 from ...observation import Cells
 
@@ -28,7 +28,7 @@ LOST_DIGITS = 1e-6  # share of the squares left without means; below, they are s
 class CrossMeans(NamedTuple):
     """The means of n rows over d columns: their variance, and that of what they leave."""
 
-    mean: float  # of all values
+    mean: Any  # of all values; a complex number if these are
     variance: float  # of the means
     interaction: float  # mean square that neither the mean of its row nor that of its column explains; nan if d == 1
 
@@ -40,17 +40,17 @@ class Cross(NamedTuple):
     row_gram: FloatArray  # (d2 + 1, d2 + 1), inner products of the rows of R and of ones, outside the sampled columns
     column_gram: FloatArray  # (d1 + 1, d1 + 1), of the columns of C and of ones, outside the sampled rows
     row_means: CrossMeans  # of the n rows over the sampled columns
-    column_means: CrossMeans  # of the m columns over the sampled rows
+    column_means: CrossMeans  # of the m columns over the sampled rows, as rows of the adjoint
     unread_rows: float  # number of rows that each sampled one stands for
     unread_columns: float
     whole_row_gram: FloatArray  # (d2, d2), inner products of the rows, all of them
     whole_column_gram: FloatArray  # (d1, d1)
 
     @property
-    def T(self) -> Cross:
-        """The same for the transposed matrix."""
+    def H(self) -> Cross:
+        """The same for the adjoint."""
         return Cross(
-            self.W.T,
+            adjoint(self.W),
             self.column_gram,
             self.row_gram,
             self.column_means,
@@ -65,15 +65,15 @@ class Cross(NamedTuple):
 def cross_of(cells: Cells) -> Cross:
     """The small matrices of rows and columns without gaps; only they leave the device."""
     n, m = cells.shape
-    C, Rt, d1, d2 = cells.columns, cells.rows.T, cells.n_columns, cells.n_rows
-    W = to_numpy(take(Rt, cells.column_index, axis=0)).T
-    row_gram, column_gram = _gram(Rt), _gram(C)
+    C, Rh, d1, d2 = cells.columns, cells.turned_rows, cells.n_columns, cells.n_rows
+    W = adjoint(to_numpy(take(Rh, cells.column_index, axis=0)))
+    row_gram, column_gram = _gram(Rh), _gram(C)
     return Cross(
         W,
-        _without(row_gram, W.T),
+        _without(row_gram, adjoint(W)),
         _without(column_gram, W),
         _means(C, column_gram),
-        _means(Rt, row_gram),
+        _means(Rh, row_gram),
         (n - d2) / d2,
         (m - d1) / d1,
         row_gram[:-1, :-1].copy(),
@@ -84,9 +84,10 @@ def cross_of(cells: Cells) -> Cross:
 def _gram(x: Matrix) -> FloatArray:
     """Inner products of the columns of ``x`` and of ones."""
     xp = array_namespace(x)
-    gram = np.empty((x.shape[1] + 1, x.shape[1] + 1))
-    gram[:-1, :-1] = to_numpy(x.T @ x)
-    gram[-1, :-1] = gram[:-1, -1] = to_numpy(xp.sum(x, axis=0))
+    gram = np.empty((x.shape[1] + 1, x.shape[1] + 1), dtype=host_kind(x))
+    gram[:-1, :-1] = to_numpy(adjoint(x) @ x)
+    gram[-1, :-1] = to_numpy(xp.sum(x, axis=0))
+    gram[:-1, -1] = conjugate(gram[-1, :-1])
     gram[-1, -1] = x.shape[0]
     return gram
 
@@ -94,21 +95,22 @@ def _gram(x: Matrix) -> FloatArray:
 def _without(gram: FloatArray, inside: FloatArray) -> FloatArray:
     """The inner products without some rows."""
     inside = np.column_stack([inside, np.ones(len(inside))])
-    return gram - inside.T @ inside
+    outside: FloatArray = gram - adjoint(inside) @ inside
+    return outside
 
 
 def _means(x: Matrix, gram: FloatArray) -> CrossMeans:
     """The means of the rows of ``x``, from the inner products of its columns without their means."""
     n, d = x.shape
     by_column = gram[-1, :-1] / n
-    centred = gram[:-1, :-1] - n * np.outer(by_column, by_column)
-    if np.trace(centred) < LOST_DIGITS * np.trace(gram[:-1, :-1]):
+    centred = gram[:-1, :-1] - n * np.outer(conjugate(by_column), by_column)
+    if np.trace(centred).real < LOST_DIGITS * np.trace(gram[:-1, :-1]).real:
         deviations = x - to_device(by_column, x)
-        centred = to_numpy(deviations.T @ deviations)
-    total, of_means = float(np.trace(centred)), float(centred.sum()) / d
+        centred = to_numpy(adjoint(deviations) @ deviations)
+    total, of_means = float(np.trace(centred).real), float(centred.sum().real) / d
     variance = of_means / d / max(n - 1, 1)
     interaction = max(total - of_means, 0.0) / ((n - 1) * (d - 1)) if n > 1 and d > 1 else np.nan
-    return CrossMeans(float(by_column.mean()), variance, interaction)
+    return CrossMeans(by_column.mean().item(), variance, interaction)
 
 
 class Target(NamedTuple):
@@ -125,9 +127,9 @@ class Target(NamedTuple):
     right_inside: FloatArray  # (q, d1), right @ [R; 1] in the sampled columns
 
     @property
-    def T(self) -> Target:
-        """The same for the transposed matrix."""
-        return Target(self.name, self.right.T, self.left.T, self.right_inside.T, self.left_inside.T)
+    def H(self) -> Target:
+        """The same for the adjoint."""
+        return Target(self.name, *map(adjoint, (self.right, self.left, self.right_inside, self.left_inside)))
 
     @property
     def own_rows(self) -> FloatArray:
@@ -165,11 +167,11 @@ def _sum_target(cross: Cross) -> Target:
     """The multiple of the product of row sums and column sums that predicts left-out rows and columns best."""
     d2, d1 = cross.W.shape
     fit = size = 0.0
-    for side in (cross, cross.T):
+    for side, turn in ((cross, np.asarray), (cross.H, conjugate)):
         gram = side.row_gram[:-1, :-1]
-        sums, inner, own = side.W.sum(axis=1), gram.sum(axis=1), np.diag(gram)
-        fit += side.unread_rows * float(sums @ (inner - own))
-        size += side.unread_rows * float(sums**2 @ (inner.sum() - 2 * inner + own))
+        sums, inner, own = side.W.sum(axis=1), gram.sum(axis=1), np.diag(gram).real
+        fit += side.unread_rows * turn(conjugate(sums) @ (inner - own)).item()
+        size += side.unread_rows * float(abs_squared(sums) @ (inner.sum().real - 2 * inner.real + own))
     left, right = np.ones((d1 + 1, 1)), np.full((1, d2 + 1), fit / size if size > 0 else 0.0)
     left[-1] = right[:, -1] = 0
     return _target("sums", cross, left, right)
@@ -184,8 +186,9 @@ def _offset_target(cross: Cross) -> Target:
     d2, d1 = cross.W.shape
     of_rows = _reliability(cross.row_means, d1, cross.column_means)
     of_columns = _reliability(cross.column_means, d2, cross.row_means)
-    constant = (1 - of_rows) * cross.row_means.mean + (1 - of_columns) * cross.column_means.mean - float(cross.W.mean())
-    left, right = np.zeros((d1 + 1, 2)), np.zeros((2, d2 + 1))
+    mean_of_columns = np.conj(cross.column_means.mean)
+    constant = (1 - of_rows) * cross.row_means.mean + (1 - of_columns) * mean_of_columns - cross.W.mean().item()
+    left, right = np.zeros((d1 + 1, 2), dtype=cross.W.dtype), np.zeros((2, d2 + 1))
     left[:-1, 0], left[-1] = of_rows / d1, (constant, 1)
     right[1, :-1], right[0, -1] = of_columns / d2, 1
     return _target("offsets", cross, left, right)

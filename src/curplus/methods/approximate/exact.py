@@ -15,9 +15,13 @@ import numpy as np
 import scipy.linalg
 
 from ..._arrays import (
+    abs_squared,
+    adjoint,
     array_namespace,
     blocks,
-    float64,
+    conjugate,
+    double,
+    host_kind,
     inner_products,
     is_dask_array,
     is_numpy_array,
@@ -65,19 +69,21 @@ class Exact(NamedTuple):
         orthonormal in the sampled rows and columns, so they are well conditioned if the prediction is not much larger
         elsewhere. Their inner products then make them orthonormal (Cholesky QR, made twice: Yamamoto et al. 2015).
         """
-        a, s, bt = self.intersection
-        C, R = float64(cells.columns), float64(cells.rows)
-        left, right = keep_tall(C @ to_device(bt.T / s, C), axis=0), keep_tall(R.T @ to_device(a / s, R), axis=0)
+        a, s, bh = self.intersection
+        C, Rh = double(cells.columns), double(cells.turned_rows)
+        left, right = keep_tall(C @ to_device(adjoint(bh) / s, C), axis=0), keep_tall(Rh @ to_device(a / s, Rh), axis=0)
         for _ in range(3):
             grams = [to_numpy(inner_products(x)) for x in (left, right)]
             if all(np.abs(gram - np.eye(len(s))).max(initial=0.0) <= ORTHONORMAL for gram in grams):
-                return Factorization(Basis(left), Core(to_device(np.diag(s), left), "approximate"), Basis(right))
-            triangles, failed = zip(*(scipy.linalg.lapack.dpotrf(gram, clean=True) for gram in grams), strict=True)
+                core = np.diag(s).astype(host_kind(left))
+                return Factorization(Basis(left), Core(to_device(core, left), "approximate"), Basis(right))
+            (potrf,) = scipy.linalg.get_lapack_funcs(("potrf",), grams)
+            triangles, failed = zip(*(potrf(gram, clean=True) for gram in grams), strict=True)
             if any(failed):
                 return None
-            P, s, Qt = np.linalg.svd(triangles[0] * s @ triangles[1].T)
-            kept = exact_rank(s, cells.rounding)
-            changes = (scipy.linalg.solve_triangular(t, y[:, :kept]) for t, y in zip(triangles, (P, Qt.T), strict=True))
+            P, s, Qh = np.linalg.svd(triangles[0] * s @ adjoint(triangles[1]))
+            kept, both = exact_rank(s, cells.rounding), zip(triangles, (P, adjoint(Qh)), strict=True)
+            changes = (scipy.linalg.solve_triangular(t, y[:, :kept]) for t, y in both)
             left, right = (keep_tall(x @ to_device(y, x), axis=0) for x, y in zip((left, right), changes, strict=True))
             s = s[:kept]
         return None
@@ -124,13 +130,13 @@ def _ranks_agree(cells: Cells, observation: Observation, cross: Cross, svd: Svd)
         _clearly_above(rank, gram) for gram in (cross.row_gram, cross.column_gram)
     ):
         return False
-    both = ((observation.design.rows, svd.a), (observation.design.columns, svd.bt.T))
+    both = ((observation.design.rows, svd.a), (observation.design.columns, adjoint(svd.bh)))
     sides = [side for side in both if len(side[1]) > rank]  # if they are as many as the rank, all have full leverage
     if any(word != "adaptive" and _share_alone(vectors[:, :rank]) > MOST_OF_FULL_LEVERAGE for word, vectors in sides):
         return False
     parts = (
-        (cells.columns, svd.bt.T[:, :rank], cross.whole_column_gram),
-        (cells.rows.T, svd.a[:, :rank], cross.whole_row_gram),
+        (cells.columns, adjoint(svd.bh)[:, :rank], cross.whole_column_gram),
+        (cells.turned_rows, svd.a[:, :rank], cross.whole_row_gram),
     )
     return all(
         _has_rank(x, directions, svd.s[rank - 1], gram, cells.rounding)
@@ -146,14 +152,14 @@ def _has_rank(x: Matrix, directions: FloatArray, least: float, gram: FloatArray,
         return False
     on_device, squares = to_device(directions, x), 0.0
     for part in blocks(x.shape[0], x.shape[1]):
-        rest = x[part, :] - (x[part, :] @ on_device) @ on_device.T
-        squares += float(array_namespace(x).sum(rest * rest))
+        rest = x[part, :] - (x[part, :] @ on_device) @ adjoint(on_device)
+        squares += float(array_namespace(x).sum(abs_squared(rest)))
     return math.sqrt(squares) <= limit
 
 
 def _share_alone(vectors: FloatArray) -> float:
     """Share of the rows, or columns, without which there would be a direction less; from singular vectors (d, r)."""
-    return float(np.mean(np.sum(vectors**2, axis=1) > FULL_LEVERAGE))
+    return float(np.mean(np.sum(abs_squared(vectors), axis=1) > FULL_LEVERAGE))
 
 
 def _clearly_above(rank: int, gram: FloatArray) -> bool:
@@ -178,7 +184,8 @@ def _growth(plain: Prediction, cross: Cross) -> float:
     """Mean square of the prediction where nothing was read, relative to that of rows and columns."""
     rows, columns = (gram[:-1, :-1] for gram in (cross.row_gram, cross.column_gram))
     mixed, combined = plain.mixing, plain.coefficients
-    squares = float(np.sum((mixed.T @ columns @ mixed) * (combined @ rows @ combined.T)))
-    n_rows, n_columns = cross.column_gram[-1, -1], cross.row_gram[-1, -1]  # that were not read
-    read = float(np.trace(rows)) / len(rows) * n_rows + float(np.trace(columns)) / len(columns) * n_columns
+    products = (adjoint(mixed) @ columns @ mixed) * conjugate(combined @ rows @ adjoint(combined))
+    squares = float(np.sum(products.real))
+    n_rows, n_columns = cross.column_gram[-1, -1].real, cross.row_gram[-1, -1].real  # that were not read
+    read = float(np.trace(rows).real) / len(rows) * n_rows + float(np.trace(columns).real) / len(columns) * n_columns
     return squares / (read / 2) if read > 0 and np.isfinite(squares) else math.inf

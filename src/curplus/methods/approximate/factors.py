@@ -27,7 +27,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from ..._arrays import column_products
+from ..._arrays import column_products, is_complex
 from ..._triangles import full, pairs_of, triangle
 from ..._typing import FloatArray, IndexVector
 from ...observation import Cells
@@ -59,9 +59,10 @@ class Factors:
     uses_entries: ClassVar[bool] = True
 
     def applies(self, cells: Cells) -> bool:
-        """If the matrix is small enough to be read as a table with gaps, on the host."""
+        """If the matrix is real and small enough to be read as a table with gaps, on the host."""
         is_small = math.prod(cells.shape) <= MOST_TABLE_CELLS and min(cells.shape) <= LONGEST_SHORT_SIDE
-        return is_affordable(cells) and is_small and min(cells.shape) > 1
+        is_real = not is_complex(cells.entries.values)
+        return is_affordable(cells) and is_small and min(cells.shape) > 1 and is_real
 
     def settled(self, cells: Cells) -> Factors:
         """The model itself: it has no settings."""

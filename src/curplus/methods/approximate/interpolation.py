@@ -64,4 +64,4 @@ class Interpolation:
         a, s, bh = svd_of(W).above(max(W.shape) * cells.rounding)
         k = self.directions
         mixing, coefficients = adjoint(bh[:k]) / s[:k], adjoint(a[:, :k])
-        return Prediction(whole.columns, mixing, coefficients, adjoint(whole.rows), is_of_samples=True)
+        return Prediction(whole.columns, mixing, coefficients, whole.turned_rows, is_of_samples=True)

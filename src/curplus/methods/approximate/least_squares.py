@@ -1,8 +1,9 @@
 r"""One side of a low-rank model, solved for the other: a ridge regression for each row, all of them together.
 
-.. math:: (\textstyle\sum_j w_{ij} v_j v_j^\top + \lambda I) \, u_i = \sum_j w_{ij} M_{ij} v_j
+.. math:: u_i \, (\textstyle\sum_j w_{ij} v_j^* v_j + \lambda I) = \sum_j w_{ij} M_{ij} v_j
 
-over the entries of row i. Sums over entries are products with sparse matrices.
+over the entries of row i, for rows :math:`u_i` and :math:`v_j` of the two sides of :math:`U V^*`. Sums over entries are
+products with sparse matrices.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 import scipy.sparse
 
-from ..._arrays import blocks, column_products
+from ..._arrays import abs_squared, blocks, column_products, conjugate
 from ..._triangles import full, pairs_of
 from ..._typing import FloatArray
 from ...observation import Entries
@@ -41,7 +42,7 @@ class SparseSums:
 
         def sums(part: slice) -> FloatArray:
             weights = self._part(part)
-            total = np.empty((weights.shape[0], moments.shape[1]))
+            total = np.empty((weights.shape[0], moments.shape[1]), dtype=moments.dtype)
             for some in blocks(moments.shape[1], 1, most=PAIRS_AT_A_TIME):
                 total[:, some] = weights @ moments[:, some]
             return total
@@ -59,11 +60,14 @@ class SparseSums:
 def solve(sums: SparseSums, V: FloatArray, ridge: float) -> FloatArray:
     """The left factor (n, r) that fits the entries best, for the right factor ``V`` (m, r)."""
     r = V.shape[1]
-    least = max(1e-14 * float(np.sum(V**2)) / max(r, 1), np.finfo(float).tiny)  # a row without entries stays zero
+    least = max(
+        1e-14 * float(np.sum(abs_squared(V))) / max(r, 1), np.finfo(float).tiny
+    )  # a row without entries stays zero
     a, b, _ = pairs_of(r)
     diagonal, target = max(ridge, least) * np.eye(r), sums.of_values(V)
     moments = sums.of_moments(column_products(V, a, b))
-    left = np.empty((sums.n_rows, r))
+    left = np.empty((sums.n_rows, r), dtype=target.dtype)
     for part in blocks(sums.n_rows, r * r):
-        left[part] = np.linalg.solve(full(moments(part), r) + diagonal, target[part, :, None])[:, :, 0]
+        system = conjugate(full(moments(part), r)) + diagonal  # its transpose, as rows become columns
+        left[part] = np.linalg.solve(system, target[part, :, None])[:, :, 0]
     return left

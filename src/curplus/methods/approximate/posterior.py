@@ -1,11 +1,11 @@
 r"""Posterior mean of two factors, given entries.
 
 A low-rank fit of scattered entries overfits rows with few of them. Here both factors are normal variables, :math:`u_i
-\sim N(0, I)` and :math:`v_j \sim N(0, A)`, and each entry is :math:`u_i^\top v_j` with noise. A few sweeps of
-variational Bayes [1]_ give each row its mean and its covariance,
+\sim N(0, I)` and :math:`v_j \sim N(0, A)`, and each entry is :math:`u_i v_j^*` with noise, for rows :math:`u_i` and
+:math:`v_j`. A few sweeps of variational Bayes [1]_ give each row its mean and its covariance,
 
-.. math:: P_i^{-1} = I + \sum_j \frac{w_{ij}}{\sigma^2} (v_j v_j^\top + S_j), \qquad
-          u_i = P_i \sum_j \frac{w_{ij}}{\sigma^2} M_{ij} v_j
+.. math:: P_i^{-1} = I + \sum_j \frac{w_{ij}}{\sigma^2} (v_j^* v_j + S_j), \qquad
+          u_i = \Bigl(\sum_j \frac{w_{ij}}{\sigma^2} M_{ij} v_j\Bigr) P_i
 
 and the variances are those that such means and covariances imply.
 
@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._arrays import blocks, column_products, row_products
+from ..._arrays import abs_squared, blocks, column_products, conjugate, row_products
 from ..._triangles import Pairs, full, pairs_of, triangle
 from ..._typing import FloatArray, IndexVector
 from ...observation import Entries
@@ -33,7 +33,7 @@ MOST_NUMBERS = 50_000_000  # in the covariances of all rows and columns
 
 
 class Pair(NamedTuple):
-    """The matrix ``left @ right.T``."""
+    """The matrix ``left @ right.H``."""
 
     left: FloatArray  # (n, k)
     right: FloatArray  # (m, k)
@@ -63,7 +63,7 @@ class Normal(NamedTuple):
     @property
     def squares(self) -> FloatArray:
         """Expected squares of the coordinates, in the mean over the rows, and never zero."""
-        variances = self.mean**2 + self.covariance[:, self.pairs.diagonal]
+        variances = abs_squared(self.mean) + self.covariance[:, self.pairs.diagonal].real
         return np.asarray(np.maximum(np.mean(variances, axis=0), np.finfo(float).tiny))
 
     def scaled(self, scale: FloatArray) -> Normal:
@@ -85,10 +85,10 @@ def posterior_mean(entries: Entries, start: Pair) -> Pair:
     pairs = pairs_of(k)
     if k == 0 or len(pairs.a) * sum(entries.shape) > MOST_NUMBERS:
         return start
-    by_rows, by_columns = SparseSums(entries), SparseSums(entries.T)
-    unit = np.sqrt(np.mean(start.left**2, axis=0))
-    prior = 1 / np.mean((start.right * unit) ** 2, axis=0)  # inverse variance of each coordinate on the right
-    right = Normal(start.right * unit, np.zeros((entries.shape[1], len(pairs.a))))
+    by_rows, by_columns = SparseSums(entries), SparseSums(entries.H)
+    unit = np.sqrt(np.mean(abs_squared(start.left), axis=0))
+    prior = 1 / np.mean(abs_squared(start.right * unit), axis=0)  # inverse variance of each coordinate on the right
+    right = Normal(start.right * unit, np.zeros((entries.shape[1], len(pairs.a)), dtype=start.right.dtype))
     right.covariance[:, pairs.diagonal] = 0.1 / prior
     noise, of_rows = _noise(entries, start), _moment_sums(by_rows, right)
     for _ in range(POSTERIOR_SWEEPS):
@@ -110,23 +110,23 @@ def _moment_sums(sums: SparseSums, other: Normal) -> FloatArray:
 def _posterior(of_rows: FloatArray, target: FloatArray, prior: FloatArray, noise: float) -> Normal:
     """Means and covariances of all rows, given sums over their columns: of second moments, and of value times mean."""
     k = target.shape[1]
-    mean, covariance = np.empty(target.shape), np.empty(of_rows.shape)
+    mean, covariance = np.empty_like(target), np.empty_like(of_rows)
     for part in blocks(len(target), k * k):
         inverse = np.linalg.inv(full(of_rows[part], k) / noise + np.diag(prior))
-        mean[part] = np.matmul(inverse, target[part, :, None])[:, :, 0] / noise
+        mean[part] = np.matmul(conjugate(inverse), target[part, :, None])[:, :, 0] / noise
         covariance[part] = triangle(inverse)
     return Normal(mean, covariance)
 
 
 def _noise(entries: Entries, factors: Pair) -> float:
     rest = entries.values - factors.at(entries.i, entries.j)
-    return max(float(np.average(rest**2, weights=entries.weights)), np.finfo(float).tiny)
+    return max(float(np.average(abs_squared(rest), weights=entries.weights)), np.finfo(float).tiny)
 
 
 def _expected_noise(entries: Entries, of_rows: FloatArray, left: Normal, right: Normal) -> float:
     """The expected squared residual of an entry: that of the means, and the variance of the products."""
     means, weights = Pair(left.mean, right.mean), np.asarray(entries.weights)
     twice = np.where(left.pairs.a == left.pairs.b, 1.0, 2.0)
-    squares = float(np.sum(np.sum(of_rows * left.second_moments, axis=0) * twice))
-    uncertain = squares - float(np.sum(weights * means.at(entries.i, entries.j) ** 2))
+    squares = float(np.sum(np.sum(of_rows * conjugate(left.second_moments), axis=0).real * twice))
+    uncertain = squares - float(np.sum(weights * abs_squared(means.at(entries.i, entries.j))))
     return _noise(entries, means) + max(uncertain, 0.0) / float(np.sum(weights))

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..._arrays import abs_squared
 from ..._typing import FloatArray
 from ...evaluation.effective_sample import effective_sample_size
 from ...factorization import Fact, FitReport
@@ -36,12 +37,12 @@ class Judged(NamedTuple):
 
 def judged(held: Held, answer: FloatArray, offsets: FloatArray | None) -> Judged:
     """The judgement of predictions (h,) of the answer, and of the additive model, for left-out values."""
-    now = (held.values - answer) ** 2
-    of_offsets = math.nan if offsets is None else _gain(held, (held.values - offsets) ** 2 - now)
+    now = abs_squared(held.values - answer)
+    of_offsets = math.nan if offsets is None else _gain(held, abs_squared(held.values - offsets) - now)
     mean = float(np.average(now, weights=held.weights)) if len(now) else math.nan
     size = effective_sample_size(_by_group(held, now)) if len(now) else 0.0
     groups = len(np.unique(held.group))
-    return Judged(len(now), groups, math.sqrt(mean), _gain(held, held.values**2 - now), of_offsets, size)
+    return Judged(len(now), groups, math.sqrt(mean), _gain(held, abs_squared(held.values) - now), of_offsets, size)
 
 
 def _by_group(held: Held, x: FloatArray) -> FloatArray:

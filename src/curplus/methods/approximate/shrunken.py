@@ -4,7 +4,7 @@ r"""Offsets, and singular values of the rest shrunk by a threshold.
 
 with E what the additive model leaves (Mazumder, Hastie and Tibshirani 2010). The problem is convex, so the start does
 not matter, and a large threshold gives zero. Solutions are found for falling thresholds, each from the one before, as
-:math:`L = U V^\top` by alternating ridge regressions, for which
+:math:`L = U V^*` by alternating ridge regressions, for which
 :math:`\|L\|_* = \min \tfrac12 (\|U\|_F^2 + \|V\|_F^2)`. Left-out cells choose the threshold. The posterior mean of
 both factors (:mod:`.posterior`) then replaces the solution.
 """
@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse
 
+from ..._arrays import abs_squared, adjoint
 from ..._typing import FloatArray, IndexVector
 from ...evaluation.additive import additive_model
 from ...evaluation.folds import dealt
@@ -69,7 +70,7 @@ class Shrunken:
             pass
         factors = []
         for low_rank, of_offsets, index in zip(posterior_mean(rest, pair), offsets.factors(), known, strict=True):
-            factors.append(np.hstack([of_offsets, np.zeros((len(of_offsets), low_rank.shape[1]))]))
+            factors.append(np.hstack([of_offsets, np.zeros((len(of_offsets), low_rank.shape[1]), low_rank.dtype)]))
             factors[-1][index, 2:] = low_rank
         return Prediction.of(*factors)
 
@@ -100,9 +101,10 @@ def _chosen(entries: Entries) -> int:
 
 def _errors(fit: Entries, left_out: Entries) -> FloatArray:
     """Sums of squares of what is left out, for no low rank and for each threshold; the last one tried holds on."""
-    errors = [float(np.sum(left_out.weights * left_out.values**2))]
+    errors = [float(np.sum(left_out.weights * abs_squared(left_out.values)))]
     for pair in _solutions(fit, _thresholds(fit)):
-        errors.append(float(np.sum(left_out.weights * (left_out.values - pair.at(left_out.i, left_out.j)) ** 2)))
+        rest = left_out.values - pair.at(left_out.i, left_out.j)
+        errors.append(float(np.sum(left_out.weights * abs_squared(rest))))
         if len(errors) > THRESHOLDS_IN_VAIN and min(errors[-THRESHOLDS_IN_VAIN:]) > min(errors[:-THRESHOLDS_IN_VAIN]):
             break
     return np.array(errors + errors[-1:] * (PATH_STEPS + 1 - len(errors)))
@@ -114,7 +116,7 @@ def _solutions(entries: Entries, falling: FloatArray) -> Iterator[Pair]:
     supported = 2 * len(entries) // sum(entries.shape)  # twice as many directions as there are unknowns for
     widest = min(max(FEWEST_DIRECTIONS, min(affordable, supported)), WIDEST_PATH, *entries.shape)
     entries = entries.take(np.lexsort((entries.j, entries.i)))  # neighbours in memory, and no sparse matrix to sort
-    by_rows, by_columns = SparseSums(entries), SparseSums(entries.T)
+    by_rows, by_columns = SparseSums(entries), SparseSums(entries.H)
     now = _zero(entries)
     for threshold in falling:
         now = _with_new_directions(entries, now, threshold, widest)
@@ -123,7 +125,7 @@ def _solutions(entries: Entries, falling: FloatArray) -> Iterator[Pair]:
             left = solve(by_rows, now.right, threshold)
             now, s = _balanced(Pair(left, solve(by_columns, left, threshold)))
             rest = entries.values - now.at(entries.i, entries.j)
-            objective = 0.5 * float(np.sum(entries.weights * rest**2)) + threshold * float(np.sum(s))
+            objective = 0.5 * float(np.sum(entries.weights * abs_squared(rest))) + threshold * float(np.sum(s))
             if before - objective < STEADY_OBJECTIVE * before:
                 break
             before = objective
@@ -137,23 +139,23 @@ def _with_new_directions(entries: Entries, now: Pair, threshold: float, widest: 
     if room <= 0:
         return now
     rest = entries.with_values(entries.values - now.at(entries.i, entries.j))
-    U, s, Vt = _leading(_matrix(rest), room)
+    U, s, Vh = _leading(_matrix(rest), room)
     new = s > threshold
     root = np.sqrt(np.maximum(s[new] - threshold, 1e-3 * s[new]) / 2)
-    return Pair(np.hstack([now.left, U[:, new] * root]), np.hstack([now.right, Vt[new].T * root]))
+    return Pair(np.hstack([now.left, U[:, new] * root]), np.hstack([now.right, adjoint(Vh[new]) * root]))
 
 
 def _balanced(factors: Pair) -> tuple[Pair, FloatArray]:
     r"""The same product with factors of equal size and orthogonal columns, and its singular values, zeros left out.
 
-    Inner products are enough for what is kept: with U = left and :math:`U^\top U = Q a Q^\top`, the squared singular
-    values are the eigenvalues of :math:`\sqrt a \, Q^\top V^\top V Q \sqrt a`.
+    Inner products are enough for what is kept: with U = left and :math:`U^* U = Q a Q^*`, the squared singular values
+    are the eigenvalues of :math:`\sqrt a \, Q^* V^* V Q \sqrt a`.
     """
     (left, right), k = factors, factors.left.shape[1]
-    a, Q = np.linalg.eigh(left.T @ left)
+    a, Q = np.linalg.eigh(adjoint(left) @ left)
     root = np.sqrt(np.maximum(a, 1e-14 * a.max(initial=0.0) + np.finfo(float).tiny))
     turned = Q * root
-    squares, P = np.linalg.eigh(turned.T @ (right.T @ right) @ turned)
+    squares, P = np.linalg.eigh(adjoint(turned) @ (adjoint(right) @ right) @ turned)
     kept = np.arange(k)[::-1][squares[::-1] > 1e-12 * squares.max(initial=0.0)]
     s, P = np.sqrt(squares[kept]), P[:, kept]
     half = np.sqrt(s)
@@ -164,9 +166,9 @@ def _leading(matrix: Any, count: int) -> tuple[FloatArray, FloatArray, FloatArra
     """Leading singular vectors and values of a sparse matrix, by subspace iteration (Halko, Martinsson, Tropp 2011)."""
     V = np.random.default_rng(0).standard_normal((matrix.shape[1], min(count + OVERSAMPLED, *matrix.shape)))
     for _ in range(POWERS):
-        V = np.linalg.qr(matrix.T @ (matrix @ V))[0]
-    U, s, Qt = np.linalg.svd(matrix @ V, full_matrices=False)
-    return U[:, :count], s[:count], (V @ Qt[:count].T).T
+        V = np.linalg.qr(matrix.conj(copy=False).T @ (matrix @ V))[0]
+    U, s, Qh = np.linalg.svd(matrix @ V, full_matrices=False)
+    return U[:, :count], s[:count], adjoint(V @ adjoint(Qh[:count]))
 
 
 def _matrix(entries: Entries) -> Any:
@@ -175,4 +177,4 @@ def _matrix(entries: Entries) -> Any:
 
 
 def _zero(entries: Entries) -> Pair:
-    return Pair(np.zeros((entries.shape[0], 0)), np.zeros((entries.shape[1], 0)))
+    return Pair(*(np.zeros((size, 0), dtype=np.asarray(entries.values).dtype) for size in entries.shape))

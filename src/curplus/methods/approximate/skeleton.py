@@ -20,7 +20,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from ..._arrays import array_namespace, blocks, to_device, to_numpy
+from ..._arrays import abs_squared, adjoint, array_namespace, blocks, conjugate, power_of_two, to_device, to_numpy
 from ..._typing import FloatArray
 from ...observation import Cells
 from .cross import Cross, Target, cross_of, targets
@@ -82,17 +82,17 @@ class Svd(NamedTuple):
 
     a: FloatArray  # (d2, k)
     s: FloatArray  # (k,), descending
-    bt: FloatArray  # (k, d1)
+    bh: FloatArray  # (k, d1)
 
     @property
-    def T(self) -> Svd:
-        """That of the transposed matrix."""
-        return Svd(self.bt.T, self.s, self.a.T)
+    def H(self) -> Svd:
+        """That of the adjoint."""
+        return Svd(adjoint(self.bh), self.s, adjoint(self.a))
 
     def above(self, fraction: float) -> Svd:
         """The singular values above this fraction of the largest, with their vectors."""
         k = int(np.count_nonzero(self.s > fraction * self.s.max(initial=0.0)))
-        return Svd(self.a[:, :k], self.s[:k], self.bt[:k])
+        return Svd(self.a[:, :k], self.s[:k], self.bh[:k])
 
 
 def svd_of(W: FloatArray) -> Svd:
@@ -111,16 +111,17 @@ class _Choice(NamedTuple):
 
 def inverse_of(cells: Cells, target: Target, svd: Svd, ridge: float) -> Prediction:
     """The target, and the ridge inverse of the deviations from it, in factored form."""
-    a, s, bt = svd.above(np.finfo(float).eps)
-    inverse = s / (s**2 + ridge * s.max(initial=0.0) ** 2) if math.isfinite(ridge) else 0 * s
-    mixing = np.hstack([target.by_columns(bt.T), target.left])
-    coefficients = np.vstack([target.T.by_columns(a * inverse).T, target.right])
-    C, R = cells.columns, cells.rows
+    a, s, bh = svd.above(np.finfo(float).eps)
+    unit = power_of_two(float(s.max(initial=0.0)), s)  # squares of an intersection of nearly nothing are zero
+    s = s / unit
+    inverse = s / (s**2 + ridge * s.max(initial=0.0) ** 2) / unit if math.isfinite(ridge) else 0 * s
+    mixing = np.hstack([target.by_columns(adjoint(bh)), target.left])
+    coefficients = np.vstack([adjoint(target.H.by_columns(a * inverse)), target.right])
+    C, Rh = cells.columns, cells.turned_rows
     if target.name != "offsets":
-        return Prediction(C, mixing[:-1], coefficients[:, :-1], R.T, is_of_samples=True)
-    xp = array_namespace(C)
-    left, right = xp.concat([C, xp.ones_like(C[:, :1])], axis=1), xp.concat([R, xp.ones_like(R[:1, :])])
-    return Prediction(left, mixing, coefficients, right.T, is_of_samples=True)
+        return Prediction(C, mixing[:-1], coefficients[:, :-1], Rh, is_of_samples=True)
+    left, right = (array_namespace(x).concat([x, array_namespace(x).ones_like(x[:, :1])], axis=1) for x in (C, Rh))
+    return Prediction(left, mixing, coefficients, right, is_of_samples=True)
 
 
 class _Side(NamedTuple):
@@ -138,7 +139,7 @@ def _best_ridge(target: Target, cross: Cross, is_uniform: bool) -> _Choice:
     With many rows and columns, some of the ridges are tried, and then those beside the best.
     """
     svd = svd_of(target.intersection(cross))
-    sides = [_side(*part) for part in ((target, cross, svd), (target.T, cross.T, svd.T))]
+    sides = [_side(*part) for part in ((target, cross, svd), (target.H, cross.H, svd.H))]
     sides = [side for side in sides if side.number > 1 and side.total > 0]
     if min(cross.W.shape) <= FEW_SAMPLED:
         return _best_of(target, svd, sides, is_uniform, RIDGES)
@@ -149,9 +150,9 @@ def _best_ridge(target: Target, cross: Cross, is_uniform: bool) -> _Choice:
 
 def _side(target: Target, cross: Cross, svd: Svd) -> _Side:
     plain = cross.row_gram[:-1, :-1]
-    gram = target.of_rows(target.of_rows(cross.row_gram).T)
+    gram = target.of_rows(adjoint(target.of_rows(cross.row_gram)))
     stands_for = max(cross.unread_rows, np.finfo(float).tiny)
-    return _Side(_LeftOut(svd, gram, target.own_rows), len(plain), float(np.trace(plain)), stands_for)
+    return _Side(_LeftOut(svd, gram, target.own_rows), len(plain), float(np.trace(plain).real), stands_for)
 
 
 def _best_of(target: Target, svd: Svd, sides: list[_Side], is_uniform: bool, ridges: FloatArray) -> _Choice:
@@ -176,12 +177,12 @@ class _LeftOut:
         count = len(a) if len(a) < MOST_LEFT_OUT else MOST_LEFT_OUT // 2
         chosen = np.linspace(0, len(a) - 1, count).astype(np.int64)
         self._a, self._stands_for = a[chosen], len(a) / count
-        projected = a.T @ gram
+        projected = adjoint(a) @ gram
         self._inner = projected @ a
         rest = gram[chosen] - self._a @ projected
-        self._outside = rest[np.arange(count), chosen] - np.sum((rest @ a) * self._a, axis=1)
-        self._between = (projected.T[chosen] - self._a @ self._inner) * self._a
-        self._free = (1 - own)[chosen] - np.sum(self._a**2, axis=1)
+        self._outside = (rest[np.arange(count), chosen] - np.sum((rest @ a) * conjugate(self._a), axis=1)).real
+        self._between = ((adjoint(projected)[chosen] - self._a @ self._inner) * conjugate(self._a)).real
+        self._free = (1 - own)[chosen] - np.sum(abs_squared(self._a), axis=1)
 
     def squares(self, ridges: FloatArray) -> FloatArray:
         """Squared error of each left-out row, for each of the ridges, shape (len(ridges), rows)."""
@@ -191,10 +192,10 @@ class _LeftOut:
         for part in blocks(len(ridges), self._a.size, most=2**17):
             held = self._a * g[part, None]
             mixed = held.reshape(-1, held.shape[-1]) @ self._inner if held.size else held
-            errors[part] += np.vecdot(mixed.reshape(held.shape), held)
-        freedom = self._free + g @ (self._a**2).T
+            errors[part] += np.vecdot(mixed.reshape(held.shape), held).real
+        freedom = self._free + g @ abs_squared(self._a).T
         squares = np.full(errors.shape, math.inf)
-        np.divide(errors.clip(min=0), freedom**2, out=squares, where=freedom > LEAST_FREE)
+        np.divide(errors.clip(min=0), abs_squared(freedom), out=squares, where=freedom.real > LEAST_FREE)
         return squares * self._stands_for
 
 
