@@ -212,7 +212,7 @@ def test_a_damaged_file_gives_the_same_values_or_a_clear_error(tmp_path, how):
         with contextlib.suppress(CURPlusError):
             assert what_is_read(path) == expected
             times_read += 1
-    assert times_read or how == "cut off"
+    assert times_read or how != "a few bytes changed"  # all pages are in use
 
 
 def test_a_million_values_are_checked_in_a_moment(tmp_path):

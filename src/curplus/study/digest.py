@@ -28,10 +28,15 @@ TEXTS = "SELECT id, note, measured_at FROM records WHERE id > ? AND (note IS NOT
 VALUES = "SELECT ifnull(value, 9e999) FROM records WHERE id > ? ORDER BY id"
 PLACES = (
     f"SELECT count(*), sum((cell % {PRIME} + 7919 * ifnull(list, -1) + 104729 * tell + 15485863 * asked "
-    f"+ 32452843 * ifnull(corrects, -1) + 49979687 * side) % {PRIME}) FROM records WHERE id > ?"
+    f"+ 32452843 * ifnull(corrects, -1) + 49979687 * side + 86028121 * id) % {PRIME}) FROM records WHERE id > ?"
 )
 ASKED = f"SELECT sum((cell % {PRIME} + 7919 * role + 104729 * list + 15485863 * place) % {PRIME}) FROM asked"
 FORBIDDEN = f"SELECT sum((position % {PRIME} + 7919 * kind + 104729 * list) % {PRIME}) FROM forbidden WHERE list > ?"
+INDEXES = (
+    ("asked", "asked_of_list", "list > 0", f"(cell % {PRIME} + 7919 * list + 104729 * state)"),
+    ("records", "records_of_list", "list IS NOT NULL", f"(cell % {PRIME} + 7919 * list + 86028121 * id)"),
+    ("records", "corrections", "corrects IS NOT NULL", "(corrects + 86028121 * id)"),
+)
 
 
 @contextmanager
@@ -52,10 +57,17 @@ def check_digest(db: sqlite3.Connection) -> None:
     try:
         pending = db.execute("SELECT count(*) FROM asked NOT INDEXED WHERE state = 0").fetchone()
         is_whole = pending == db.execute("SELECT ifnull(sum(n_pending), 0) FROM lists").fetchone()
-        if not is_whole or digest_of(db) != found[0]:
+        if not is_whole or digest_of(db) != found[0] or not all(_agrees(db, *index) for index in INDEXES):
             raise DamageError("its content is not what was written to it")
     except (TypeError, ValueError) as error:
         raise DamageError(f"its content is not what was written to it ({error})") from error
+
+
+def _agrees(db: sqlite3.Connection, table: str, index: str, some: str, part: str) -> bool:
+    """Whether an index leads to the rows that are there: SQLite believes it."""
+    sums = f"SELECT count(*), sum({part} % {PRIME}) FROM {table} {{}} WHERE {some}"
+    by_index, by_row = (db.execute(sums.format(way)).fetchone() for way in (f"INDEXED BY {index}", "NOT INDEXED"))
+    return bool(by_index == by_row)
 
 
 def digest_of(db: sqlite3.Connection) -> int:
