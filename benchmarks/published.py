@@ -67,7 +67,7 @@ def scores(folder: Path, name: str, seeds: int) -> Iterator[tuple[str, float]]:
         guesses = {
             "random questions, sample mean": answers[new][:, drawn].mean(axis=1),
             "random questions, row_means": approx.row_means(only(answers[new], drawn)).estimate,
-            'select_columns(goal="mean"), row_means': approx.row_means(only(answers[new], chosen)).estimate,
+            "questions chosen for the mean, row_means": approx.row_means(only(answers[new], chosen)).estimate,
         }
         for way, guess in guesses.items():
             found.setdefault(way, []).append(float(np.mean(np.abs(guess - truth))))
