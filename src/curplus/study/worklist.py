@@ -26,11 +26,11 @@ class Worklist:
     """Cells to be measured, and what they cost.
 
     Measure them, write each value beside its cell, or a bound such as ``>10000``, leave the value empty where a
-    measurement failed, and give the table to :meth:`curplus.Study.tell`. It may come back in pieces, as it grows, and in any order: leave out the lines that
-    are not measured yet. A line is known by its list, row and column: told again with the same value, it is the same
-    reading. For a second reading of a cell, leave the column ``list`` empty. Cells drawn at random come first, in
-    random order. A part of the list is evidence for the error if it is the beginning, so work from the top to the
-    bottom.
+    measurement failed, and give the table to :meth:`curplus.Study.tell`. It may come back in pieces, as it grows, and
+    in any order: leave out the lines that are not measured yet. A line is known by its list, row and column: told again
+    with the same value, it is the same reading. For a second reading of a cell, leave the column ``list`` empty. Cells
+    drawn at random come first, in random order. A part of the list is evidence for the error if it is the beginning, so
+    work from the top to the bottom.
     """
 
     id: int  # number of the list, from 1 on
