@@ -237,3 +237,30 @@ def test_the_number_of_a_list_is_no_bound(told):
     study, *_ = told
     with pytest.raises(InvalidArgumentError, match="not the number of a work list"):
         study.tell(pd.DataFrame({"row": [0], "column": [0], "value": [1.0], "list": [">1"]}))
+
+
+def test_the_command_line_keeps_a_study_of_logarithms_with_bounds(tmp_path):
+    pytest.importorskip("typer")
+    _, frame, *_, limit = concentrations()
+    frame = frame.set_axis([f"r{k}" for k in range(len(frame))], axis=0)
+    for name, names in (("rows", frame.index), ("columns", frame.columns)):
+        (tmp_path / name).write_text("\n".join(names))
+    frame.to_csv(tmp_path / "old.csv")
+    study = tmp_path / "s.study"
+    sides = ("--rows", tmp_path / "rows", "--columns", tmp_path / "columns")
+    assert run("study", "create", study, *sides, "--scale", "log").returncode == 0
+    told = run("study", "tell", study, tmp_path / "old.csv", "--history")
+    assert told.returncode == 0, told.stderr
+    out = tmp_path / "predicted.csv"
+    assert run("study", "predict", study, "--out", out, "--max-value", "1e9").returncode == 0
+    value = pd.read_csv(out)["value"].to_numpy().reshape(frame.shape)
+    assert np.all((value > 0) & (value <= 1e9))
+    assert np.all(value[frame.map(lambda x: isinstance(x, str))] >= limit * (1 - 1e-12))
+
+
+def test_a_long_table_of_what_was_read_has_its_bounds():
+    write = pytest.importorskip("curplus.cli.write")
+    seen = Observation.from_table(TABLE)
+    frame = write.long_frame(seen)
+    assert set(frame["value"].dropna()) == {1.5, 2.25, ">10000", ">3", "<0.5"}
+    assert found_in(Observation.from_table(curplus.open_source(frame, long=True))) == EXPECTED

@@ -18,7 +18,7 @@ from .._typing import IndexVector, Matrix, Names, Shape, Vector
 from .._validation import check_names
 from ..exceptions import InvalidArgumentError
 from .layout import Note
-from .notation import Notation
+from .notation import SIDES, Notation
 
 __all__ = ["FrameSource", "as_frame", "has_index", "is_frame", "is_numeric", "refuse_words", "without_bounds"]
 
@@ -124,14 +124,14 @@ def without_bounds(frame: Any) -> tuple[Any, tuple[Any, ...] | None]:
     parts: list[tuple[Any, ...]] = []
     for k in range(frame.shape[1]):
         column = frame.iloc[:, k]
-        if column.dtype.kind in "biufc" or is_numeric(column):
+        if is_numeric(column) or not any(isinstance(cell, str) and cell.strip()[:1] in SIDES for cell in column):
             continue
         texts = [str(cell) if is_known else "" for cell, is_known in zip(column, column.notna(), strict=True)]
         try:
             values, sides = NOTATION.readings(texts)
         except ValueError:
             continue
-        if sides is not None and sides.any():
+        if sides is not None:
             t = np.flatnonzero(sides)
             parts.append((t, np.full(len(t), k), values[t], sides[t]))
             values[t] = np.nan

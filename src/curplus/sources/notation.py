@@ -14,7 +14,7 @@ from .._spelling import option
 from .._typing import FloatArray, IndexVector
 from ..exceptions import InvalidArgumentError
 
-__all__ = ["Notation", "Readings", "has_decimal_comma"]
+__all__ = ["SIDES", "Notation", "Readings", "has_decimal_comma"]
 
 #: What stands for a gap in a table, besides nothing.
 GAPS = frozenset(
