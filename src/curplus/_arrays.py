@@ -353,6 +353,8 @@ def largest(x: Array) -> float:
     if math.prod(x.shape) == 0:
         return 0.0
     xp = array_namespace(x)
+    if is_complex(x) and is_numpy_array(x) and x.flags.forc:  # both parts in one pass through memory
+        return largest((x if x.flags.c_contiguous else x.T).view(x.real.dtype))
     if is_complex(x):
         return max(largest(xp.real(x)), largest(xp.imag(x)), key=lambda part: (math.isnan(part), part))
     if is_torch_array(x):
