@@ -17,7 +17,7 @@ from ..exceptions import CURPlusError, InconsistentObservationError, InvalidArgu
 from ..observation import Observation, SamplePlan, read
 from ..observation.observation import check_observation
 from ..observation.plan import ALL_UNIFORM
-from ..observation.symmetry import PSD, SYMMETRIC, mirrored, promised
+from ..observation.symmetry import PSD, SYMMETRIC, mirrored, promise, promised
 from ..sources import Source, as_source
 from .budget import check_budget
 from .costs import Costs, spent
@@ -100,13 +100,13 @@ def acquire(
     start : Observation, optional
         What is known already. It is kept, and reading goes on from there.
     symmetric : bool, default False
-        Promise that :math:`M = M^\top`. Rows and columns are then the same set, only the columns are read, and
-        ``n_rows`` must equal ``n_columns``.
+        Promise that :math:`M = M^\top`, and of complex numbers that :math:`M = M^*`. Rows and columns are then the same
+        set, only the columns are read, and ``n_rows`` must equal ``n_columns``.
     psd : bool, default False
-        Promise that the matrix is symmetric and positive semidefinite, such as a kernel or a covariance matrix. Its
-        diagonal is read, n values, and columns are chosen by what is left of it. ``strategy`` is ``"auto"``,
-        ``"rpcholesky"`` or ``"uniform"``. No rows are read. There may be fewer columns than were asked for: where
-        nothing but rounding is left of the diagonal, no further column would add anything.
+        Promise that the matrix is symmetric, or complex Hermitian, and positive semidefinite, such as a kernel or a
+        covariance matrix. Its diagonal is read, n values, and columns are chosen by what is left of it. ``strategy`` is
+        ``"auto"``, ``"rpcholesky"`` or ``"uniform"``. No rows are read. There may be fewer columns than were asked
+        for: where nothing but rounding is left of the diagonal, no further column would add anything.
     gaps : bool, default False
         Whether NaN means that something could not be measured; otherwise it is an error. A row with gaps counts as
         read, an entry that could not be measured counts as asked for, and neither is asked for again.
@@ -243,10 +243,10 @@ def _next_round(source: Source, plan: SamplePlan, seen: Observation, symmetric: 
 def _mirrored(seen: Observation, more: Observation) -> Observation:
     """What is known, with columns that are rows as well; entries stay as they are."""
     try:
-        return seen.extend(more.extend(more.subset(entries=NO_INDEX).T))
+        return seen.extend(more.extend(more.subset(entries=NO_INDEX).H))
     except InconsistentObservationError as error:
         raise InconsistentObservationError(
-            f"symmetric=True states M = M.T, so columns were used as rows, but {error} "
+            f"symmetric=True states {promise(seen)}, so columns were used as rows, but {error} "
             "Use symmetric=False for this matrix."
         ) from error
 

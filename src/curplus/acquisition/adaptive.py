@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arrays import array_namespace, take, to_device, to_numpy
+from .._arrays import adjoint, array_namespace, take, to_device, to_numpy
 from .._typing import FloatArray, IndexVector, Vector
 from .candidates import Candidates
 from .greedy import ResidualColumns
@@ -136,7 +136,7 @@ def _power_of_size(candidates: Candidates) -> float:
         return 1.0
     whole = candidates.taken[: candidates.whole.shape[1]]
     sizes = to_numpy(squared_norms(take(candidates.sample, whole, axis=1)))
-    left = _unexplained_by_others(to_numpy(candidates.whole.T @ candidates.whole))
+    left = _unexplained_by_others(to_numpy(adjoint(candidates.whole) @ candidates.whole))
     some = (sizes > 1e-12 * np.max(sizes, initial=0)) & (left > 1e-12 * np.max(left, initial=0))
     if np.count_nonzero(some) < 3:
         return 1.0
@@ -150,8 +150,8 @@ def _power_of_size(candidates: Candidates) -> float:
 
 def _unexplained_by_others(gram: FloatArray) -> FloatArray:
     """Squared distance of each vector from the span of the others, from their inner products."""
-    ridge = 1e-6 * np.trace(gram) / len(gram) or 1.0
-    return 1.0 / np.diag(np.linalg.inv(gram + ridge * np.eye(len(gram))))
+    ridge = 1e-6 * np.trace(gram).real / len(gram) or 1.0
+    return 1.0 / np.diag(np.linalg.inv(gram + ridge * np.eye(len(gram)))).real
 
 
 def _different_ones(

@@ -7,7 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from .._arrays import (
+    abs_squared,
+    adjoint,
     array_namespace,
+    conjugate,
     double,
     float64,
     harmless_unit,
@@ -32,7 +35,7 @@ ENOUGH_OF_A_LINE = 0.5  # of its places: a row or column with fewer known values
 class Candidates(NamedTuple):
     """The columns that could be read next, or the rows, turned into columns; and what is known of them."""
 
-    sample: Matrix  # (d, size), float64, of harmless size: all candidates, in the d rows (or columns) known
+    sample: Matrix  # (d, size), in double precision, of harmless size: all candidates, in the d rows (or columns) known
     taken: IndexVector  # (t,): those already read, or asked for, whole
     wanted_more: bool  # whether clearly more of these are wanted than of the other kind
     whole: Matrix | None = None  # (length, t'): the first of those taken, whole; others have too few known values
@@ -63,7 +66,7 @@ def candidate_columns(observation: Observation, wanted_more: bool) -> Candidates
     seen = _known_well(observation)
     rows = without_gaps(seen.rows, seen.known_rows)
     columns = without_gaps(seen.columns, seen.known_columns)
-    sample, whole = float64(rows), float64(columns)
+    sample, whole = double(rows), double(columns)
     unit = harmless_unit(max(largest(rows), largest(columns)), sample, power=4)
     if unit != 1:
         sample, whole = sample / unit, whole / unit
@@ -86,7 +89,7 @@ def _known_well(observation: Observation) -> Observation:
 
 def candidate_rows(observation: Observation, wanted_more: bool) -> Candidates:
     """The rows that could be read next, turned into columns."""
-    return candidate_columns(observation.T, wanted_more)
+    return candidate_columns(observation.H, wanted_more)
 
 
 def _left_over(
@@ -96,17 +99,17 @@ def _left_over(
 
     The prediction is the cross C W⁺ R with a small ridge. If it is worse than zero, it is not used.
     """
-    values = to_numpy(float64(take(observation.values, records, axis=0))) / unit
+    values = to_numpy(double(take(observation.values, records, axis=0))) / unit
     if not len(records) or not observation.n_rows or not observation.n_columns:
-        return np.asarray(values**2)
-    P, s, Qt = (to_numpy(x) for x in small_svd(take(columns, observation.row_index, axis=0)))
+        return np.asarray(abs_squared(values))
+    P, s, Qh = (to_numpy(x) for x in small_svd(take(columns, observation.row_index, axis=0)))
     inverse = s / (s**2 + RIDGE * np.mean(s**2) + np.finfo(float).tiny)
-    left = columns @ to_device(Qt.T * inverse, columns)
-    right = rows.T @ to_device(P, rows)
+    left = columns @ to_device(adjoint(Qh) * inverse, columns)
+    right = adjoint(rows) @ to_device(P, rows)
     i, j = observation.i[records], observation.j[records]
-    products = take(left, i, axis=0) * take(right, j, axis=0)
+    products = take(left, i, axis=0) * conjugate(take(right, j, axis=0))
     predicted = to_numpy(array_namespace(products).sum(products, axis=1))
-    squares: FloatArray = np.minimum((values - predicted) ** 2, values**2)
+    squares: FloatArray = np.minimum(abs_squared(values - predicted), abs_squared(values))
     return squares
 
 

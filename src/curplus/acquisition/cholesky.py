@@ -8,8 +8,8 @@ same chances, and the entries where they intersect are read.
 ``"rpcholesky"`` goes through them one by one and keeps each with its residual over its first residual as the chance
 [2]_: the kept ones have the same distribution as if columns had been drawn and read one by one.
 
-``"auto"`` proposes more columns than it wants. Column t takes :math:`\sum_i E_{it}^2 / E_{tt}` from the trace of the
-error. Since the proposals are drawn with chances :math:`E_{ii}`, the mean of :math:`E_{it}^2 / (E_{tt} E_{ii})` over
+``"auto"`` proposes more columns than it wants. Column t takes :math:`\sum_i |E_{it}|^2 / E_{tt}` from the trace of the
+error. Since the proposals are drawn with chances :math:`E_{ii}`, the mean of :math:`|E_{it}|^2 / (E_{tt} E_{ii})` over
 them estimates that, as a share of the trace. The proposal with the largest mean is kept, and the next is chosen by the
 residual, until half of the trace is taken.
 
@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import take, to_numpy
+from .._arrays import abs_squared, adjoint, conjugate, take, to_numpy
 from .._sets import NO_INDEX, is_in, union
 from .._typing import FloatArray, IndexVector
 from .._validation import check_count
@@ -168,11 +168,11 @@ def _left_between(observation: Observation, found: Nystroem, index: IndexVector)
     place = np.full(o.shape[0], -1)
     place[which] = np.arange(len(which))
     t = np.flatnonzero((place[o.i] >= 0) & (place[o.j] >= 0))
-    whole = np.diag(found.diagonal[which])
-    i, j, values = place[o.i[t]], place[o.j[t]], to_numpy(take(o.values, t, axis=0))
-    whole[i, j] = whole[j, i] = values
     factor = to_numpy(take(found.factor, which, axis=0))
-    left: FloatArray = (whole - factor @ factor.T)[np.ix_(inverse, inverse)]
+    whole = np.diag(found.diagonal[which]).astype(factor.dtype)
+    i, j, values = place[o.i[t]], place[o.j[t]], to_numpy(take(o.values, t, axis=0))
+    whole[i, j], whole[j, i] = values, conjugate(values)
+    left: FloatArray = (whole - factor @ adjoint(factor))[np.ix_(inverse, inverse)]
     return left
 
 
@@ -184,9 +184,9 @@ def _n_proposed(count: int, n: int) -> int:
 
 def _not_rejected(left: FloatArray, rounding: float, rng: np.random.Generator) -> IndexVector:
     """Which proposed columns are kept: each with the chance of its residual over that of its proposal."""
-    chances, left, kept = np.diagonal(left).copy(), left.copy(), []
+    chances, left, kept = np.diagonal(left).real.copy(), left.copy(), []
     for t, chance in enumerate(rng.random(len(left)) * chances):
-        if left[t, t] > rounding and chance < left[t, t]:
+        if left[t, t].real > rounding and chance < left[t, t].real:
             kept.append(t)
             left -= np.outer(left[:, t], left[t]) / left[t, t]
     return np.asarray(kept, dtype=np.int64)
@@ -194,14 +194,14 @@ def _not_rejected(left: FloatArray, rounding: float, rng: np.random.Generator) -
 
 def _explaining(left: FloatArray, count: int, rounding: float) -> IndexVector:
     """Which of the proposed columns are kept: up to ``count``, each time the one that explains the others best."""
-    chances, left = np.diagonal(left).copy(), left.copy()
+    chances, left = np.diagonal(left).real.copy(), left.copy()
     kept: list[int] = []
-    while len(kept) < count and np.mean(np.diagonal(left) / chances) > LEFT:
-        own = np.diagonal(left)
+    while len(kept) < count and np.mean(np.diagonal(left).real / chances) > LEFT:
+        own = np.diagonal(left).real
         free = np.flatnonzero(own > np.maximum(OWN * chances, rounding))
         if not len(free):
             break
-        explained = np.sum(left[:, free] ** 2 / chances[:, None], axis=0) / own[free]
+        explained = np.sum(abs_squared(left[:, free]) / chances[:, None], axis=0) / own[free]
         t = int(free[np.argmax(explained)])
         kept.append(t)
         left -= np.outer(left[:, t], left[t]) / left[t, t]

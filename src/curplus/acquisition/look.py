@@ -53,7 +53,7 @@ def look(seen: Observation, tol: float, number: int) -> Look:
     """The look at the cross by the fresh entries; ``number`` counts the looks that had enough of them."""
     fresh, outside = ~seen.steering, seen.outside
     cells = Cells.of(seen.subset(entries=~fresh, design=seen.design))
-    cross = Interpolation().settled(cells).fit(cells) if cells.is_cross else None
+    cross = Interpolation().best(cells) if cells.is_cross else None
     values = to_numpy(double(seen.values))
     unit, errors = float(np.max(np.abs(values), initial=0.0)), np.where(outside, values, 0.0)
     if cross is not None:

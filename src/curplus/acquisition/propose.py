@@ -16,7 +16,7 @@ import numpy as np
 from .._sets import NO_INDEX, is_in
 from .._spelling import counted
 from .._typing import IndexVector, RandomState, Shape
-from .._validation import check_count, check_index, check_real, random_generator
+from .._validation import check_count, check_index, random_generator
 from ..exceptions import InvalidArgumentError
 from ..observation import Observation, SampleCounts, SamplePlan, SamplingDesign, uniform_plan
 from ..observation.observation import check_observation
@@ -105,7 +105,6 @@ def propose(
     <Observation of a 60 x 40 matrix: 6 columns, 8 rows, 50 entries, float64>
     """
     check_observation(observation)
-    check_real(observation.values, "proposals")
     if observation.symmetry == PSD:
         n_columns = _psd_columns(observation.shape, n_columns, budget, costs, required, forbidden, prior)
         total = psd_totals(observation.shape, n_columns, n_rows, n_entries, strategy)

@@ -23,7 +23,7 @@ from .._arrays import abs_squared, conjugate, double, is_complex
 from .._typing import FloatArray, IndexVector
 from ..observation import Entries
 
-__all__ = ["AdditiveModel", "additive_model"]
+__all__ = ["AdditiveModel", "additive_model", "sums_by"]
 
 MOST_EM_STEPS, STEADY_VARIANCE = 100, 1e-3  # until no variance changes by more than this fraction
 NEGLIGIBLE_VARIANCE = 1e-12  # of the variance of the cells, below which a variance counts as this
@@ -103,7 +103,7 @@ class _SideOffsets:
         total = float(np.sum(known))
         if total - groups < 1 or groups < 2:
             return 0.0
-        means = _sums(self._index, self._weights * deviations)[repeated] / known
+        means = sums_by(self._index, self._weights * deviations)[repeated] / known
         sums = np.bincount(self._index, self._weights * abs_squared(deviations))[repeated]
         within = max(float(np.sum(sums - known * abs_squared(means))), 0.0)
         between = float(np.sum(known * abs_squared(means - np.average(means, weights=known))))
@@ -124,7 +124,7 @@ class _SideOffsets:
     def update(self, residuals: FloatArray, noise: float, floor: float) -> Any:
         """Offsets for the residuals of the other side, and their variance; returns their mean, part of the constant."""
         known = self._known + noise / self.variance
-        self._offsets = _sums(self._index, self._weights * residuals) / known
+        self._offsets = sums_by(self._index, self._weights * residuals) / known
         self.freedom = float(np.sum(self._known / known))
         mean = np.mean(self._offsets).item()  # zero at the optimum
         self._offsets -= mean
@@ -134,8 +134,8 @@ class _SideOffsets:
         return mean
 
 
-def _sums(index: IndexVector, x: FloatArray) -> FloatArray:
+def sums_by(index: IndexVector, x: FloatArray, size: int = 0) -> FloatArray:
     """Sums of the numbers of each index."""
     if is_complex(x):
-        return np.asarray(np.bincount(index, x.real) + 1j * np.bincount(index, x.imag))
-    return np.asarray(np.bincount(index, x))
+        return np.asarray(np.bincount(index, x.real, size) + 1j * np.bincount(index, x.imag, size))
+    return np.asarray(np.bincount(index, x, size))

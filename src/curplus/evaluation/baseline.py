@@ -7,14 +7,15 @@ effect had been read.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._arrays import array_namespace, float64, to_device, to_numpy
+from .._arrays import abs_squared, array_namespace, conjugate, double, float64, host_kind, to_device, to_numpy
 from .._sets import different, is_in
 from .._typing import FloatArray, IndexVector, Matrix
 from ..observation import Observation
+from .additive import sums_by
 from .folds import FOLDS, dealt
 from .residual import zero_at_gaps
 
@@ -46,8 +47,10 @@ def left_out_means_at(observation: Observation, records: IndexVector, held_out: 
     place = observation.entries.flat_index
     fold = dealt(place[records], FOLDS, np.random.default_rng(0))
     fold[np.isin(records, held_out)] = FOLDS
-    guesses = np.zeros((len(EXTRA_VALUES), len(records)))
-    sides = _sampled_sums(observation), _sampled_sums(observation.T)
+    kind = np.result_type(host_kind(observation.values), np.float64)
+    guesses = np.zeros((len(EXTRA_VALUES), len(records)), dtype=kind)
+    turned = tuple(x._replace(totals=conjugate(x.totals)) for x in _sampled_sums(observation.H))
+    sides = _sampled_sums(observation), turned
     for k in np.unique(fold):
         out = fold == k
         use = entries[~is_in(place[entries], different(place[records[out]]))]
@@ -63,20 +66,20 @@ def _guesses(observation: Observation, sides: Sides, use: IndexVector, at: Index
 def _better(guesses: FloatArray, observation: Observation, at: IndexVector) -> FloatArray:
     """The better of the guesses, by what was read there."""
     values = to_numpy(observation.values)[at]
-    best: FloatArray = min(guesses, key=lambda guess: float(np.sum((values - guess) ** 2)))
+    best: FloatArray = min(guesses, key=lambda guess: float(np.sum(abs_squared(values - guess))))
     return best
 
 
 def _fitted(o: Observation, sides: Sides, use: IndexVector, at: IndexVector, extra: float) -> FloatArray:
     """Means from the rows, the columns and some entries, at other entries."""
-    values, i, j = to_numpy(o.values)[use].astype(np.float64), o.i[use], o.j[use]
+    values, i, j = np.array(double(to_numpy(o.values)[use])), o.i[use], o.j[use]
     mean = _mean(values, sides[0])
     values -= mean
     of_rows, of_columns = (
         _Effects(index, size, sums, extra) for index, size, sums in zip((i, j), o.shape, sides, strict=True)
     )
-    rows: FloatArray = np.zeros(o.shape[0])
-    columns: FloatArray = np.zeros(o.shape[1])
+    rows: FloatArray = np.zeros(o.shape[0], dtype=values.dtype)
+    columns: FloatArray = np.zeros(o.shape[1], dtype=values.dtype)
     for _ in range(MEAN_SWEEPS):
         rows = of_rows(values - columns[j], columns + mean)
         columns = of_columns(values - rows[i], rows + mean)
@@ -98,15 +101,15 @@ def _sampled_sums(o: Observation) -> tuple[SampledSums, ...]:
 
 
 def _row_sums(x: Matrix, known: Matrix | None) -> FloatArray:
-    sums: FloatArray = to_numpy(array_namespace(x).sum(zero_at_gaps(float64(x), known), axis=1))
+    sums: FloatArray = to_numpy(array_namespace(x).sum(zero_at_gaps(double(x), known), axis=1))
     return sums
 
 
-def _mean(values: FloatArray, sampled: tuple[SampledSums, ...]) -> float:
+def _mean(values: FloatArray, sampled: tuple[SampledSums, ...]) -> Any:
     """The mean of the entries, or of the sampled rows and columns if there are no entries."""
     if len(values):
-        return float(np.mean(values))
-    total = sum(float(np.sum(x.totals)) for x in sampled)
+        return np.mean(values).item()
+    total = sum(np.sum(x.totals).item() for x in sampled)
     return total / max(sum(float(np.sum(_counts(x))) for x in sampled), 1.0)
 
 
@@ -128,7 +131,7 @@ class _Effects:
 
     def __call__(self, rest: FloatArray, other: FloatArray) -> FloatArray:
         """The effects, from the ``rest`` of each entry and the effects of the ``other`` side."""
-        sums: FloatArray = np.bincount(self._index, rest, len(self._counts)).astype(np.float64, copy=False)
+        sums: FloatArray = sums_by(self._index, rest, len(self._counts)).astype(other.dtype, copy=False)
         for x in self._sampled:
             explained = other[x.other]
             sums[x.at] += x.totals - (

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._arrays import to_numpy
+from .._arrays import host_kind, to_numpy
 from .._sets import union
 from .._typing import FloatArray, IndexVector, Vector
 from ..factorization.provenance import Refits
@@ -94,7 +94,7 @@ def _cross_fitted(residual: Residual, refits: Refits) -> UnusedEntries:
     """All entries, each predicted by the refit that did not have it."""
     o = residual.observation
     counted = np.sort(residual.counted(np.flatnonzero((refits.fold >= 0) & o.outside & ~o.steering)))
-    predicted = np.empty(len(counted))
+    predicted = np.empty(len(counted), dtype=np.result_type(host_kind(o.values), np.float64))
     for k, fit in enumerate(refits.fits):
         here = refits.fold[counted] == k
         predicted[here] = to_numpy(fit.entries(o.i[counted[here]], o.j[counted[here]]))

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from .._arrays import array_namespace, float64, take, to_numpy
+from .._arrays import abs_squared, array_namespace, double, float64, take, to_numpy
 from .._typing import Matrix, Vector
 from ..exceptions import InvalidArgumentError
 from ..factorization.provenance import Refits
@@ -24,7 +24,7 @@ ROW_FOLDS = 10  # refits keep nine tenths of the rows
 
 def by_columns(residual: Residual, *, for_an_interval: bool) -> Estimate:
     """From sampled columns, each predicted by a fit without it."""
-    turned = Residual(residual.approximation.T, residual.observation.T)
+    turned = Residual(residual.approximation.H, residual.observation.H)
     return by_rows(turned, for_an_interval=for_an_interval, evidence=LEFT_OUT_COLUMNS)
 
 
@@ -51,10 +51,10 @@ def by_rows(residual: Residual, *, for_an_interval: bool, evidence: str = LEFT_O
         return no_evidence(f"the sampled {rows} have no known values outside what else was read")
     xp = array_namespace(errors)
     share = 1.0 if known is None else float(xp.mean(float64(known)))  # of the cells of these rows that is known
-    squares = to_numpy(xp.sum(errors**2, axis=1)) / share
+    squares = to_numpy(xp.sum(abs_squared(errors), axis=1)) / share
     excess = excess_of(residual, refits, float(np.mean(squares)) / errors.shape[1])
     n_rows_of_rest = residual.n_rest / errors.shape[1]  # as if it were whole rows
-    tail, raw, reason = _judged_tails(residual, squares, listed(errors, known) ** 2, errors.shape[1], evidence)
+    tail, raw, reason = _judged_tails(residual, squares, abs_squared(listed(errors, known)), errors.shape[1], evidence)
     # The read rows estimate the mean of the population; the mean of the unread rows varies around it.
     own = 1 + len(squares) / n_rows_of_rest
     return Estimate(
@@ -98,7 +98,7 @@ def _without_chance(residual: Residual, by_row: Vector, width: int) -> Vector:
     o, xp = residual.observation, array_namespace(by_row)
     if o.known_columns is not None or o.n_columns < 2 or by_row.shape[0] < 2:
         return by_row
-    squares = residual.unread(residual.column_errors) ** 2
+    squares = abs_squared(residual.unread(residual.column_errors))
     within = xp.sum((squares - xp.mean(squares, axis=1, keepdims=True)) ** 2, axis=1) / (o.n_columns - 1)
     chance = float(xp.mean(within)) * width**2 / o.n_columns * max(1 - o.n_columns / width, 0.0)
     mean = float(xp.mean(by_row))
@@ -148,7 +148,7 @@ def _left_out_errors(residual: Residual, refits: Refits) -> tuple[Matrix, Matrix
     order, parts = np.argsort(refits.rows, kind="stable"), []
     for k, fit in enumerate(refits.fits):
         rows = np.flatnonzero(refits.rows == k)
-        errors = float64(take(observation.rows, rows, axis=0)) - float64(fit.rows(observation.row_index[rows]))
+        errors = double(take(observation.rows, rows, axis=0)) - double(fit.rows(observation.row_index[rows]))
         parts.append(take(errors / residual.unit, outside, axis=1))
     errors = take(array_namespace(observation.rows).concat(parts), np.argsort(order), axis=0)
     if observation.known_rows is None:

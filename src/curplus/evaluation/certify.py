@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import check_real
 from ..exceptions import InvalidArgumentError
 from ..factorization import Factorization
 from ..observation import Observation
@@ -184,7 +183,6 @@ def _check(approximation: Any, observation: Any, level: Any) -> None:
             "Give certify(approximation, observation): of a table with gaps, Observation.from_table(table) and what "
             "approximate makes of it. CURImputer fills a table at once and estimates its errors."
         )
-    check_real(observation.values, "certificates")
     if not isinstance(level, Real) or not 0 < float(level) < 1:
         raise InvalidArgumentError(f"level={level!r} is not a confidence. Give a number between 0 and 1, such as 0.95.")
     if approximation.shape != observation.shape:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._arrays import to_numpy
+from .._arrays import abs_squared, to_numpy
 from .._sets import is_in
 from .._typing import IndexVector
 from ..factorization.provenance import Refits
@@ -32,7 +32,7 @@ def excess_of(residual: Residual, refits: Refits, mean_square: float) -> float:
     counted = np.concatenate([refits.fold, refits.rows, refits.columns])
     number = np.bincount(counted[counted >= 0], minlength=len(refits.fits))
     apart = sum(
-        weight * float(np.mean(((to_numpy(fit.entries(i, j)) - own) / residual.unit) ** 2))
+        weight * float(np.mean(abs_squared((to_numpy(fit.entries(i, j)) - own) / residual.unit)))
         for weight, fit in zip(number / max(int(np.sum(number)), 1), refits.fits, strict=True)
     )
     return min(float(apart) / max(mean_square, np.finfo(float).tiny), MOST_EXCESS)

@@ -17,7 +17,7 @@ import scipy.linalg
 import scipy.sparse
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, aslinearoperator, eigsh
 
-from .._arrays import blocks, largest, power_of_two, real_array, to_numpy
+from .._arrays import adjoint, blocks, conjugate, double, largest, number_array, power_of_two, to_numpy
 from .._typing import FloatArray, Shape
 from .._validation import check_count, check_two_dimensional
 from ..exceptions import InvalidArgumentError
@@ -56,11 +56,11 @@ class ReferenceMatrix:
 
     def __init__(self, matrix: Any) -> None:
         if scipy.sparse.issparse(matrix):
-            kind = real_array(np.empty(0, dtype=matrix.dtype), name="the matrix").dtype
+            kind = number_array(np.empty(0, dtype=matrix.dtype), name="the matrix").dtype
             self.matrix = scipy.sparse.csr_array(matrix.astype(kind, copy=False))
             values = self.matrix.data
         else:
-            self.matrix = values = to_numpy(real_array(matrix, name="the matrix"))
+            self.matrix = values = to_numpy(number_array(matrix, name="the matrix"))
         check_two_dimensional(self.matrix.shape)
         magnitude = largest(values)
         if not math.isfinite(magnitude):
@@ -82,7 +82,7 @@ class ReferenceMatrix:
     def frobenius_norm(self) -> float:
         """Root of the sum of squares."""
         values = self.matrix.data[:, None] if self.is_sparse else self.matrix
-        norms = (np.linalg.norm(values[part].astype(np.float64) / self._unit) for part in blocks(*values.shape))
+        norms = (np.linalg.norm(double(values[part]) / self._unit) for part in blocks(*values.shape))
         return math.hypot(*map(float, norms)) * self._unit
 
     def singular_values(self, count: int) -> FloatArray:
@@ -117,7 +117,8 @@ class ReferenceMatrix:
 
     def _all_singular_values(self) -> FloatArray:
         if self.is_sparse and math.prod(self.shape) > MOST_DENSE:
-            return gram_singular_values(self.matrix.astype(np.float64) / self._unit) * self._unit
+            kind = np.result_type(self.matrix.dtype, np.float64)
+            return gram_singular_values(self.matrix.astype(kind) / self._unit) * self._unit
         dense = self.matrix.toarray() if self.is_sparse else self.matrix
         return np.asarray(scipy.linalg.svdvals(dense / self._unit)) * self._unit
 
@@ -194,7 +195,7 @@ def frobenius_error(matrix: Any, approximation: Factorization) -> float:
     Notes
     -----
     A dense matrix is compared a block of rows at a time, to rounding. A sparse one goes through
-    :math:`\|M\|_F^2 - 2 \langle P, Z \rangle + \|\hat M\|_F^2` with :math:`P = \hat U^\top M \hat V`, which costs
+    :math:`\|M\|_F^2 - 2 \langle P, Z \rangle + \|\hat M\|_F^2` with :math:`P = \hat U^* M \hat V`, which costs
     O(nnz r) and loses what lies below about 3e-8 of :math:`\|M\|_F`.
     """
     target, answer = _pair(matrix, approximation)
@@ -286,11 +287,12 @@ def _by_blocks(target: ReferenceMatrix, answer: Factorization) -> float:
 
 def _by_projection(target: ReferenceMatrix, answer: Factorization) -> float:
     unit = target._unit
-    U, Z, V = (x.astype(np.float64, copy=False) for x in (answer.left.vectors, answer.core.Z, answer.right.vectors))
+    U, Z, V = map(double, (answer.left.vectors, answer.core.Z, answer.right.vectors))
     Z = Z / unit
-    P = (U.T @ (target.matrix @ V)) / unit
+    P = (adjoint(U) @ (target.matrix @ V)) / unit
     size = (target.frobenius_norm / unit) ** 2
-    return math.sqrt(max(size - float(np.sum((2 * P - (U.T @ U) @ Z @ (V.T @ V)) * Z)), 0.0))
+    products = (2 * P - (adjoint(U) @ U) @ Z @ (adjoint(V) @ V)) * conjugate(Z)
+    return math.sqrt(max(size - float(np.sum(products).real), 0.0))
 
 
 def _leading_singular_pairs(
@@ -299,12 +301,13 @@ def _leading_singular_pairs(
     """The ``count`` largest singular values, and the vectors of the shorter side, by Lanczos on the Gram operator."""
     n, m = operator.shape
     if n < m:
-        return _leading_singular_pairs(operator.T, count, tol=tol, unit=unit, start=start)
+        return _leading_singular_pairs(operator.H, count, tol=tol, unit=unit, start=start)
     if m <= max(32, 3 * count):
-        _, s, Vt = scipy.linalg.svd(operator.matmat(np.eye(m)) / unit, full_matrices=False)
-        return s[:count] * unit, Vt[:count].T
-    gram = LinearOperator((m, m), matvec=lambda x: operator.rmatvec(operator.matvec(x) / unit) / unit, dtype=np.float64)
-    x = np.random.default_rng(0).standard_normal(m)
+        _, s, Vh = scipy.linalg.svd(operator.matmat(np.eye(m)) / unit, full_matrices=False)
+        return s[:count] * unit, adjoint(Vh[:count])
+    kind = np.result_type(operator.dtype, np.float64)
+    gram = LinearOperator((m, m), matvec=lambda x: operator.rmatvec(operator.matvec(x) / unit) / unit, dtype=kind)
+    x = np.random.default_rng(0).standard_normal(m).astype(kind)
     x /= np.linalg.norm(x)
     if start is not None:  # with some noise: from a vector that is exactly singular, Lanczos finds no other
         x = start + x / 10
@@ -321,4 +324,4 @@ def _leading_singular_pairs(
 
 
 def _rayleigh(gram: Any, x: FloatArray) -> float:
-    return float(x @ gram.matvec(x) / (x @ x))
+    return float(np.vdot(x, gram.matvec(x)).real / np.vdot(x, x).real)

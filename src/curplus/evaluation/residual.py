@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from .._arrays import (
+    abs_squared,
+    adjoint,
     array_namespace,
     blocks,
+    double,
     float64,
     index_table,
+    is_complex,
     is_dask_array,
     is_numpy_array,
     power_of_two,
@@ -22,7 +27,7 @@ from .._arrays import (
     to_numpy,
 )
 from .._sets import different, is_in
-from .._typing import FloatArray, IndexVector, Matrix, Vector
+from .._typing import Array, FloatArray, IndexVector, Matrix, Vector
 from ..factorization import Factorization
 from ..observation import Observation
 from .effective_sample import Squares
@@ -60,7 +65,7 @@ class Residual:
     def row_errors(self) -> Matrix:
         """Errors on the sampled rows, shape (d2, m)."""
         o = self.observation
-        errors = float64(o.rows) - float64(self.approximation.rows(o.row_index))
+        errors = double(o.rows) - double(self.approximation.rows(o.row_index))
         errors /= self.unit
         return zero_at_gaps(errors, o.known_rows)
 
@@ -68,7 +73,7 @@ class Residual:
     def column_errors(self) -> Matrix:
         """Errors on the sampled columns, shape (n, d1)."""
         o = self.observation
-        errors = float64(o.columns) - float64(self.approximation.columns(o.column_index))
+        errors = double(o.columns) - double(self.approximation.columns(o.column_index))
         errors /= self.unit
         return zero_at_gaps(errors, o.known_columns)
 
@@ -77,14 +82,14 @@ class Residual:
         """Squared errors on the sampled rows."""
         if is_numpy_array(self.observation.rows) and self.observation.known_rows is None:
             return Squares.of(squares.reshape(-1) for squares in self._blocks_of_row_squares())
-        return Squares.of([listed(self.row_errors**2, self.observation.known_rows)])
+        return Squares.of([listed(abs_squared(self.row_errors), self.observation.known_rows)])
 
     @cached_property
     def column_squares(self) -> Squares:
         """Squared errors on the sampled columns."""
         if is_numpy_array(self.observation.columns) and self.observation.known_columns is None:
             return Squares.of(squares.reshape(-1) for _, squares in self._blocks_of_column_squares())
-        return Squares.of([listed(self.column_errors**2, self.observation.known_columns)])
+        return Squares.of([listed(abs_squared(self.column_errors), self.observation.known_columns)])
 
     @cached_property
     def unread_row(self) -> Vector:
@@ -103,7 +108,7 @@ class Residual:
     def unread_row_squares(self) -> Vector:
         """Sums of squared errors of the sampled columns, for each row that was not read whole, as if without gaps."""
         o, xp = self.observation, array_namespace(self.column_errors)
-        sums = xp.sum(self.column_errors**2, axis=1)
+        sums = xp.sum(abs_squared(self.column_errors), axis=1)
         if o.known_columns is None:
             return self.unread(sums)
         count = xp.sum(float64(o.known_columns), axis=1)
@@ -117,36 +122,34 @@ class Residual:
             on_columns = sum(
                 float(x.sum(axis=1) @ self.unread_row[part]) for part, x in self._blocks_of_column_squares()
             )
-            return float(np.sum(self.row_errors**2)) + on_columns
-        return self._cross_sum(self.row_errors**2, self.column_errors**2)
+            return float(np.sum(abs_squared(self.row_errors))) + on_columns
+        return float(self._cross_sum(abs_squared(self.row_errors), abs_squared(self.column_errors)))
 
-    def _known_power(self, power: int) -> float:
-        """Sum of a power of the values on the sampled rows and columns."""
+    def _known_sum(self, of: Callable[[Array], Array]) -> Any:
+        """Sum of a function of the values on the sampled rows and columns; it is zero at zero."""
         o = self.observation
-        rows, columns = float64(o.rows) / self.unit, float64(o.columns) / self.unit
-        return self._cross_sum(
-            zero_at_gaps(rows, o.known_rows) ** power, zero_at_gaps(columns, o.known_columns) ** power
-        )
+        rows, columns = double(o.rows) / self.unit, double(o.columns) / self.unit
+        return self._cross_sum(of(zero_at_gaps(rows, o.known_rows)), of(zero_at_gaps(columns, o.known_columns)))
 
-    def mean_power(self, power: int) -> float:
-        """Estimate of the mean of a power of all values: outside rows and columns, from the entries there if any."""
+    def _mean(self, of: Callable[[Array], Array]) -> Any:
+        """Estimate of the mean of a function of all values: outside rows and columns, from the entries if any."""
         o, steering, size = self.observation, self.steering(), max(self.size, 1)
         where = np.flatnonzero(o.outside & ~o.steering)
-        known = self._known_power(power)
+        known = self._known_sum(of)
         if len(where):
-            known += float(np.sum(self._values(steering) ** power))
-            mean = float(np.average(self._values(where) ** power, weights=o.entries.importance_weights[where]))
+            known += np.sum(of(self._values(steering))).item()
+            mean = np.average(of(self._values(where)), weights=o.entries.importance_weights[where]).item()
             return (known + (self.n_rest - len(steering)) * mean) / size
         n_read = size - self.n_rest
         return known / n_read if n_read else math.nan
 
     def matrix_norm(self) -> float:
         """Estimate of the norm of the matrix, in units."""
-        return math.sqrt(self.mean_power(2) * self.size)
+        return math.sqrt(self._mean(abs_squared) * self.size)
 
     def matrix_spread(self) -> float:
         """Estimate of the standard deviation of all values around their mean, in units."""
-        return math.sqrt(max(self.mean_power(2) - self.mean_power(1) ** 2, 0.0))
+        return math.sqrt(max(self._mean(abs_squared) - abs(self._mean(lambda x: x)) ** 2, 0.0))
 
     @cached_property
     def spectral_norm(self) -> float:
@@ -162,7 +165,7 @@ class Residual:
 
     def squares_of(self, which: IndexVector, guess: FloatArray) -> FloatArray:
         """Squared errors of some other prediction there."""
-        squares: FloatArray = (self._values(which) - guess / self.unit) ** 2
+        squares: FloatArray = abs_squared(self._values(which) - guess / self.unit)
         return squares
 
     def held_out(self) -> IndexVector:
@@ -202,7 +205,7 @@ class Residual:
     def _blocks_of_column_squares(self) -> Iterator[tuple[slice, Matrix]]:
         """Squared errors on the sampled columns in NumPy, a few rows at a time: columns may take most of the memory."""
         o, left = self.observation, self.approximation.left.vectors
-        mixing = self.approximation.core.Z @ self.approximation.right.vectors[o.column_index].T
+        mixing = self.approximation.core.Z @ adjoint(self.approximation.right.vectors[o.column_index])
         for part in blocks(o.shape[0], max(o.n_columns, 1), most=2**16):
             yield part, self._squares(o.columns[part], left[part] @ mixing)
 
@@ -211,30 +214,30 @@ class Residual:
         o, right = self.observation, self.approximation.right.vectors
         mixing = self.approximation.left.vectors[o.row_index] @ self.approximation.core.Z
         for part in blocks(o.shape[1], max(o.n_rows, 1), most=2**16):
-            yield self._squares(o.rows[:, part], mixing @ right[part].T)
+            yield self._squares(o.rows[:, part], mixing @ adjoint(right[part]))
 
     def _squares(self, read: FloatArray, errors: FloatArray) -> FloatArray:
         """Squared errors of a prediction, which is overwritten where it can be."""
-        errors = errors.astype(np.float64, copy=False)
+        errors = double(errors)
         np.subtract(read, errors, out=errors)
         errors /= self.unit
-        errors *= errors
-        return errors
+        return abs_squared(errors) if is_complex(errors) else np.multiply(errors, errors, out=errors)
 
     def _values(self, which: IndexVector) -> FloatArray:
-        values: FloatArray = to_numpy(self.observation.values)[which].astype(np.float64) / self.unit
+        values: FloatArray = double(to_numpy(self.observation.values)[which]) / self.unit
         return values
 
-    def _cross_sum(self, rows: Matrix, columns: Matrix) -> float:
+    def _cross_sum(self, rows: Matrix, columns: Matrix) -> Any:
         """Sum over rows and columns; their intersection counts once."""
         xp = array_namespace(rows)
         by_row = xp.sum(columns, axis=1)
-        return float(xp.sum(rows)) + float(xp.sum(xp.where(self.unread_row, by_row, xp.zeros_like(by_row))))
+        number = complex if is_complex(rows) else float
+        return number(xp.sum(rows)) + number(xp.sum(xp.where(self.unread_row, by_row, xp.zeros_like(by_row))))
 
 
 def spectral_norm(x: Matrix) -> float:
     """Spectral norm of a matrix with one short side, from its small Gram matrix."""
-    gram = to_numpy(x @ x.T if x.shape[0] <= x.shape[1] else x.T @ x)
+    gram = to_numpy(x @ adjoint(x) if x.shape[0] <= x.shape[1] else adjoint(x) @ x)
     return math.sqrt(max(float(np.linalg.eigvalsh(gram)[-1]), 0.0)) if gram.size else 0.0
 
 

@@ -51,8 +51,8 @@ def gram_singular_values(matrix: Any) -> FloatArray:
     tall = matrix if matrix.shape[0] >= matrix.shape[1] else matrix.T
     n, m = tall.shape
     columns = scipy.sparse.csc_array(tall)
-    gram = np.empty((m, m))
+    gram, turned = np.empty((m, m), dtype=tall.dtype), tall.conj(copy=False).T
     for part in blocks(m, n):
-        gram[:, part] = tall.T @ columns[:, part].toarray()
+        gram[:, part] = turned @ columns[:, part].toarray()
     squares = np.linalg.eigvalsh(gram)
     return np.asarray(np.sqrt(squares[::-1].clip(min=0.0)))

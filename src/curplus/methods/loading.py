@@ -89,7 +89,7 @@ def _model(saved: SavedFile, shape: Shape) -> FittedModel | None:
         return None
     arrays = {name: saved.arrays[f"model_{name}"] for name in FittedModel.ARRAYS}
     for (name, x), size in zip(arrays.items(), reversed(shape), strict=True):
-        if x.dtype.kind != "f" or x.shape != (size,) or not np.isfinite(x).all():
+        if x.dtype.kind not in "fc" or x.shape != (size,) or not np.isfinite(x).all():
             raise ValueError(f"model_{name} has shape {x.shape} and type {x.dtype}, and needs {size} finite numbers")
     return FittedModel(**arrays, noise=float(numbers["noise"]), error=float(numbers["error"]))
 

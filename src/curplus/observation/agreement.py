@@ -13,7 +13,7 @@ from .._typing import Array, FloatArray, IndexVector
 from ..exceptions import InconsistentObservationError
 from .readings import PSD, Readings
 
-__all__ = ["check_agreement", "check_records", "check_repeated", "check_symmetric", "negative_beyond"]
+__all__ = ["check_agreement", "check_records", "check_repeated", "check_symmetric", "negative_beyond", "promise"]
 
 AGREEMENT = 1e-6  # two exact readings of one position may differ by this much, relative to the larger
 MOST_DEVIATIONS = 8  # standard deviations that noisy ones may differ by; more happens once in 65 million pairs
@@ -115,13 +115,17 @@ def check_symmetric(readings: Readings, magnitude: float) -> None:
         check_agreement(r, turned, magnitude)
         check_agreement(turned, r, magnitude)
     except InconsistentObservationError as error:
-        promise = "M = M.H, its conjugate transpose" if is_complex(r.values) else "M = M.T"
         raise InconsistentObservationError(
-            f"symmetry={r.symmetry!r} states {promise}, so a value stands for two places, but {error} "
+            f"symmetry={r.symmetry!r} states {promise(r)}, so a value stands for two places, but {error} "
             "If the matrix is not symmetric, leave symmetry out."
         ) from error
     if r.symmetry == PSD and r.noise is None:
         _check_diagonal(r.diagonal(), negative_beyond(r))
+
+
+def promise(readings: Readings) -> str:
+    """What a symmetric matrix of such numbers equals."""
+    return "M = M.H, its conjugate transpose" if is_complex(readings.values) else "M = M.T"
 
 
 def negative_beyond(readings: Readings) -> float:

@@ -13,13 +13,13 @@ import numpy as np
 from .._arrays import array_namespace, conjugate, is_complex, to_device
 from .._sets import NO_INDEX
 from .._typing import IndexVector, Vector
-from .agreement import check_symmetric, negative_beyond
+from .agreement import check_symmetric, negative_beyond, promise
 from .checks import check_symmetry
 from .join import joined, stronger
 from .places import still_bounded
 from .readings import PSD, SYMMETRIC, SYMMETRIES, R
 
-__all__ = ["PSD", "SYMMETRIC", "folded", "mirrored", "negative_beyond", "promised"]
+__all__ = ["PSD", "SYMMETRIC", "folded", "mirrored", "negative_beyond", "promise", "promised"]
 
 
 def promised(readings: R, symmetry: str | None) -> R:

@@ -46,6 +46,7 @@ from .assemble import put_back
 from .blend import blended
 from .bounded import repeated_with_bounds, trials_with_bounds
 from .exact import Exact, exact_answer
+from .interpolation import Interpolation
 from .models import MODELS, Model, chosen_models
 from .offsets import Offsets
 from .report import complete_report, exact_report, fit_report, judged
@@ -101,7 +102,8 @@ def approximate(
     1. If rows, columns and entries show that the matrix is exactly of low rank, :math:`C W^+ R` is the answer.
     2. Each model is fitted without each of five folds of the values in turn, and predicts them (one fold of 5,000, if
        there are more than 20,000 values). The folds are of entries; of fewer than 100, whole rows and columns are
-       left out with them.
+       left out with them. If ``"interpolation"`` predicts entries to 1 %, and best with all its directions, there is
+       no noise, and only the models of rows and columns are fitted.
     3. The weights of the models are those that predict left-out values best, not negative and with a sum of at most
        one. They are held to a default by as much as a few of the left-out values decide.
     4. Values of which a bound is known (``observation.bounds``) take part with the mean beyond the bound of a normal
@@ -171,7 +173,12 @@ class StackedApproximation:
 
 
 def _applicable(models: Sequence[Model], cells: Cells) -> list[Model]:
-    """The models that there is enough for, and not too much; of all of them, at least offsets."""
+    """The models that there is enough for, and not too much; of all of them, at least offsets.
+
+    Of all of them, those of single cells are left out if the cross shows that there is no noise.
+    """
+    if tuple(models) == MODELS and Interpolation().is_enough(cells):
+        return [model for model in models if not model.uses_entries and model.applies(cells)]
     found = [model for model in models if model.applies(cells)]
     if not found and tuple(models) != MODELS:
         names = ", ".join(repr(model.name) for model in models)

@@ -25,6 +25,7 @@ MOST_FOR_DIRECTIONS = 2000  # entries by which the number of directions is chose
 NOISY = (
     0.05  # of the entries: larger errors are noise (functions read to a tolerance: below .01; word counts: above .9)
 )
+NO_NOISE = 0.01  # of the entries: with errors this small and no direction too many, nothing is left to average
 
 
 @dataclass(frozen=True)
@@ -39,23 +40,28 @@ class Interpolation:
         """If rows and columns were read, and enough entries to verify that there is no noise to amplify."""
         if not cells.is_cross or len(cells.entries) < FEWEST_FOR_INTERPOLATION:
             return False
-        errors = self._errors(cells)
+        errors = _errors(self.fit(cells), cells)
         return bool(np.min(errors) <= NOISY**2 * errors[0])
+
+    def is_enough(self, cells: Cells) -> bool:
+        """Whether entries show no noise at all: the error is small, and smallest with every direction.
+
+        The last directions are the first to be spoilt by noise, so a model that averages over cells has none to reduce.
+        """
+        if not self.applies(cells):
+            return False
+        errors = _errors(self.fit(cells), cells)
+        return bool(errors[-1] == np.min(errors) <= NO_NOISE**2 * errors[0])
 
     def settled(self, cells: Cells) -> Interpolation:
         """As many directions as predict some entries best; more would fit noise."""
-        return replace(self, directions=int(np.argmin(self._errors(cells)))) if len(cells.entries) else self
+        return replace(self, directions=self.best(cells).mixing.shape[1])
 
-    def _errors(self, cells: Cells) -> FloatArray:
-        """Squared errors at some entries, for each number of directions from 0 on."""
-        some = np.linspace(0, len(cells.entries) - 1, min(len(cells.entries), MOST_FOR_DIRECTIONS)).astype(np.int64)
-        entries, cross = cells.entries.take(some), self.fit(cells)
-        values = to_numpy(entries.values)
-        left = to_numpy(take(cross.left, entries.i, axis=0)) @ cross.mixing
-        right = conjugate(to_numpy(take(cross.right, entries.j, axis=0)) @ adjoint(cross.coefficients))
-        predicted = np.cumsum(np.column_stack([np.zeros(len(values)), left * right]), axis=1)
-        unit = float(np.max(np.abs(values))) or 1.0
-        return np.asarray(np.sum(abs_squared((values[:, None] - predicted) / unit), axis=0))
+    def best(self, cells: Cells) -> Prediction:
+        """The prediction of the settled model, by one decomposition."""
+        cross = self.fit(cells)
+        k = int(np.argmin(_errors(cross, cells))) if len(cells.entries) else None
+        return cross._replace(mixing=cross.mixing[:, :k], coefficients=cross.coefficients[:k])
 
     def fit(self, cells: Cells) -> Prediction:
         """The prediction; gaps of rows and columns are filled by means."""
@@ -65,3 +71,15 @@ class Interpolation:
         k = self.directions
         mixing, coefficients = adjoint(bh[:k]) / s[:k], adjoint(a[:, :k])
         return Prediction(whole.columns, mixing, coefficients, whole.turned_rows, is_of_samples=True)
+
+
+def _errors(cross: Prediction, cells: Cells) -> FloatArray:
+    """Squared errors of a prediction at some entries, for each number of directions from 0 on."""
+    some = np.linspace(0, len(cells.entries) - 1, min(len(cells.entries), MOST_FOR_DIRECTIONS)).astype(np.int64)
+    entries = cells.entries.take(some)
+    values = to_numpy(entries.values)
+    left = to_numpy(take(cross.left, entries.i, axis=0)) @ cross.mixing
+    right = conjugate(to_numpy(take(cross.right, entries.j, axis=0)) @ adjoint(cross.coefficients))
+    predicted = np.cumsum(np.column_stack([np.zeros(len(values)), left * right]), axis=1)
+    unit = float(np.max(np.abs(values))) or 1.0
+    return np.asarray(np.sum(abs_squared((values[:, None] - predicted) / unit), axis=0))
