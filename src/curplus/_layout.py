@@ -49,6 +49,7 @@ SUBPACKAGES = {
 
 #: Public names of the package, each with the module that has it; a name without one is a module itself.
 NAMES = {
+    "Best": "evaluation",
     "CallableSource": "sources",
     "Certificate": "evaluation",
     "Costs": "acquisition",
@@ -67,6 +68,7 @@ NAMES = {
     "cur_full": "methods",
     "cur_plus": "methods",
     "cur_unbiased": "methods",
+    "decide": "evaluation",
     "estimate_means": "evaluation",
     "load": "methods",
     "metrics": "evaluation",

@@ -152,6 +152,8 @@ def read(
         noise=_noise(check_one_noise(noise), source, known),
         evidence=None if plan.evidence else np.zeros(len(plan.i), dtype=bool),
         forbidden=plan.forbidden,
+        drawn_columns=plan.drawn_columns,
+        drawn_rows=plan.drawn_rows,
     )
     return seen if known is None else _without_copies(seen)
 
