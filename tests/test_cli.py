@@ -335,6 +335,7 @@ def test_a_bad_file_is_one_line_of_error(fails, tmp_path, verb, name, content, m
         (("approximate", "--out", "folder.csv"), "folder.csv is a folder, and a result can only be saved to a regular"),
         (("complete", "--out", "answer"), "its ending is not one of .csv, .tsv, .parquet, .xlsx, .npy, .npz."),
         (("acquire", "--out", "answer.npy"), "its ending is not one of .npz, .csv, .tsv, .parquet, .xlsx."),
+        (("acquire", "--goal", "worst"), "--goal worst is none. Write matrix, means, or best:3"),
         (("acquire", "--strategy", "magic"), "strategy='magic' is unknown. Use one of auto, uniform"),
         (("acquire", "--entry-strategy", "magic"), "'magic' is unknown. Use one of uniform, product_leverage"),
         (("approximate", "--method", "cur-plus"), "--method=cur-plus needs a rank. Give --rank."),

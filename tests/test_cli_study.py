@@ -178,6 +178,18 @@ def test_a_list_can_be_written_again_taken_back_and_made_of_scattered_cells(fold
     assert (folder / "c.xlsx").is_file()
 
 
+def test_the_best_are_looked_for_in_lists_of_the_rows_that_are_left(folder):
+    study(folder, "create", "a.study", "--rows", 5, "--columns", 40)
+    first = printed(folder, "ask", "a.study", "--budget", 100, "--goal", "best:1", "--out", "a.csv", shape=(5, 40))
+    assert first["n_cells"] == 100
+    assert len(first["left"]) == 5
+    table = pd.read_csv(folder / "a.csv")
+    table.assign(value=(table["row"] == 3) + 0.01 * (table["column"] % 3)).to_csv(folder / "a.csv", index=False)
+    study(folder, "tell", "a.study", "a.csv")
+    done = study(folder, "ask", "a.study", "--budget", 100, "--goal", "best:1", "--out", "b.csv", code=2)
+    assert "decided: the 1 best rows" in done.stderr
+
+
 def test_a_function_or_a_program_measures(folder):
     study(folder, "create", "a.study", "--rows", "rows.txt", "--columns", N_COLUMNS)
     done = study(folder, "run", "a.study", "lab:measure", "--budget", 0.4, "--rounds", 2, "--json")
@@ -253,6 +265,8 @@ WRONG = [
     (["add", "a.study", "--rows", 3, "--row", "x"], 2, "give --rows or --row, and not both"),
     (["rename", "a.study", "x"], 2, "give --row or --column"),
     (["retire", "a.study"], 2, "nothing is named. Give --row or --column"),
+    (["ask", "a.study", "--budget", 5, "--out", "x.csv", "--goal", "best"], 2, "--goal best is none"),
+    (["ask", "a.study", "--budget", 5, "--out", "x.csv", "--goal", "matrix", "--smallest"], 2, "--smallest is for"),
     (["ask", "a.study", "--budget", 5, "--out", "x.csv", "--batch", 6], 2, "a batch costs 6, and the budget is 5"),
 ]
 

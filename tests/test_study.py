@@ -801,3 +801,73 @@ def test_an_export_has_every_reading_bit_for_bit_and_no_formula(tmp_path_factory
     text = (folder / "out" / "records.csv").read_text()
     assert ",=" not in text
     assert "\n=" not in text
+
+
+# the best
+
+
+def answers_of(truth, worklist):
+    return worklist.cells.assign(value=truth[worklist.cells["row"], worklist.cells["column"]])
+
+
+def test_lists_for_the_best_go_on_until_it_is_decided(tmp_path):
+    rng = np.random.default_rng(0)
+    truth = (rng.random((12, 200)) < np.linspace(0.9, 0.2, 12)[rng.permutation(12), None]).astype(float)
+    best, path, n_left = curplus.Best(2), tmp_path / "a.study", []
+    curplus.Study.create(path, rows=12, columns=200).close()
+    while True:
+        with curplus.Study.open(path) as study:  # each list after a restart
+            decision = study.decide(best)
+            if decision.is_decided:
+                break
+            n_left.append(len(decision.left))
+            todo = study.ask(240, goal=best)
+            assert len(todo) <= 240
+            assert not todo.rows
+            study.tell(answers_of(truth, todo))
+    assert set(decision.chosen.tolist()) == set(np.argsort(-truth.mean(axis=1))[:2].tolist())
+    assert n_left == sorted(n_left, reverse=True)
+    with curplus.Study.open(path) as study:
+        assert study.status().n_values < truth.size / 2
+        seen = study.observation()
+        whole = curplus.Observation(
+            shape=truth.shape, row_index=range(12), rows=truth, drawn_columns=seen.drawn_columns
+        )
+        assert curplus.decide(whole, best).looks == decision.looks
+        np.testing.assert_array_equal(study.means().best(2), decision.possible)
+        with pytest.raises(InvalidArgumentError, match="decided: the 2 best rows"):
+            study.ask(100, goal=best)
+
+
+def test_a_row_that_is_added_is_compared_with_the_others(tmp_path):
+    rng = np.random.default_rng(1)
+    truth = (rng.random((7, 150)) < np.array([0.9, 0.6, 0.5, 0.4, 0.3, 0.2, 0.97])[:, None]).astype(float)
+    best = curplus.Best(1)
+    with curplus.Study.create(tmp_path / "a.study", rows=6, columns=150) as study:
+        while not study.decide(best).is_decided:
+            study.tell(answers_of(truth, study.ask(180, goal=best)))
+        assert study.decide(best).chosen.tolist() == [0]
+        before = study.status().n_values
+        study.add_rows(1)
+        first = study.ask(60, goal=best)
+        assert set(first.cells["row"]) == {6}
+        study.tell(answers_of(truth, first))
+        while not study.decide(best).is_decided:
+            study.tell(answers_of(truth, study.ask(180, goal=best)))
+        assert set(np.flatnonzero(truth.mean(axis=1) >= 0.95)) <= set(study.decide(best).possible.tolist())
+        assert study.status().n_values < before + 2 * 150
+        study.add_columns(1)
+        assert not len(study.observation().drawn_columns)
+
+
+def test_a_goal_of_means_asks_for_scattered_cells_until_they_are_narrow(tmp_path):
+    rng = np.random.default_rng(2)
+    truth = rng.standard_normal((10, 60))
+    with curplus.Study.create(tmp_path / "a.study", rows=10, columns=60) as study:
+        todo = study.ask(0.5, goal="means", width=5.0)
+        assert not todo.rows
+        assert not todo.columns
+        study.tell(answers_of(truth, todo))
+        with pytest.raises(InvalidArgumentError, match="the goal is reached"):
+            study.ask(0.1, goal="means", width=5.0)
+        assert len(study.ask(0.1, goal="means", width=0.01))

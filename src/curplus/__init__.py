@@ -28,10 +28,12 @@ if TYPE_CHECKING:
     )
     from .acquisition import Costs, acquire, backtest, propose, select_columns
     from .evaluation import (
+        Best,
         Certificate,
         EntryIntervals,
         MeanEstimates,
         certify,
+        decide,
         estimate_means,
         metrics,
         predict_interval,
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from .study import Study
 
 __all__ = [
+    "Best",
     "CallableSource",
     "Certificate",
     "Costs",
@@ -64,6 +67,7 @@ __all__ = [
     "cur_plus",
     "cur_unbiased",
     "datasets",
+    "decide",
     "estimate_means",
     "estimators",
     "evaluation",

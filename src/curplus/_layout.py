@@ -50,6 +50,7 @@ SUBPACKAGES = {
 
 #: Public names of the package, each with the module that has it; a name without one is a module itself.
 PUBLIC_NAMES = {
+    "Best": "evaluation",
     "CallableSource": "sources",
     "Certificate": "evaluation",
     "Costs": "acquisition",
@@ -68,6 +69,7 @@ PUBLIC_NAMES = {
     "cur_full": "methods",
     "cur_plus": "methods",
     "cur_unbiased": "methods",
+    "decide": "evaluation",
     "estimate_means": "evaluation",
     "load": "methods",
     "metrics": "evaluation",

@@ -7,6 +7,7 @@ from .candidates import Candidates
 from .choice import ENTRY_STRATEGIES, RULES, STRATEGIES
 from .costs import Costs
 from .entry_strategies import EntryDraws, EntryStrategy, ProductLeverage, UniformEntries
+from .mean_widths import NarrowMeans
 from .new_row import ColumnDraw, draw_columns, next_columns
 from .propose import propose
 from .rules import Rule
@@ -25,6 +26,7 @@ __all__ = [
     "EntryDraws",
     "EntryStrategy",
     "Leverage",
+    "NarrowMeans",
     "Pivoted",
     "ProductLeverage",
     "ResidualNorm",

@@ -13,16 +13,19 @@ from typing import Any
 from .._progress import showing
 from .._sets import NO_INDEX
 from .._typing import RandomState, Shape
+from ..evaluation import Best
 from ..exceptions import CURPlusError, InconsistentObservationError, InvalidArgumentError, SourceError
 from ..observation import Observation, SamplePlan, read
 from ..observation.observation import check_observation
 from ..observation.plan import ALL_UNIFORM
 from ..observation.symmetry import PSD, SYMMETRIC, mirrored, promise, promised
 from ..sources import Source, as_source
+from .aims import MATRIX, check_alone, check_goal, how_it_ended, round_for
 from .budget import check_budget
 from .costs import Costs, spent
 from .entry_strategies import EntryStrategy
 from .limits import limits_for
+from .mean_widths import NarrowMeans
 from .propose import propose, seed_of
 from .purse import goal_for
 from .strategies import Strategy
@@ -50,6 +53,8 @@ def acquire(
     psd: bool = False,
     gaps: bool = False,
     noise: float | str | None = None,
+    goal: str | Best | NarrowMeans = MATRIX,
+    width: float | None = None,
     on_round: Callable[[Observation], Any] | None = None,
     progress: bool = False,
     rng: RandomState = None,
@@ -112,6 +117,14 @@ def acquire(
         read, an entry that could not be measured counts as asked for, and neither is asked for again.
     noise : float or "unknown", optional
         Standard deviation of a reading, if readings are not exact: see :class:`Observation`.
+    goal : {"matrix", "means"} or Best, default "matrix"
+        What it is for: an approximation of the whole matrix; the means of rows, from scattered entries, until each
+        interval is at most ``width`` wide (:class:`~curplus.acquisition.NarrowMeans` has more options); or the k best
+        rows (:class:`curplus.Best`), from columns that are read in the rows that are left, until it is decided
+        (:func:`curplus.decide`). ``budget`` ends it before, and the last line of ``history`` says which. Other rows and
+        columns of ``forbidden`` are not read; counts, ``tol``, ``required``, ``prior`` and a symmetry cannot be given.
+    width : float, optional
+        For ``goal="means"``: how wide the interval of each mean may be, at 95 %.
     on_round : callable, optional
         Called after each round with what has been read so far, to save it for example.
     progress : bool, default False
@@ -175,6 +188,11 @@ def acquire(
                 on_round(known)
             return known
 
+        if (aim := check_goal(goal, width)) is not None:
+            check_alone(seen.symmetry, **counts, required=required, prior=prior, tol=tol)
+            while (plan := round_for(seen, aim, budget, costs, forbidden, seed)) is not None:
+                seen = carry_out(plan, seen)
+            return seen.noted(how_it_ended(seen, aim))
         if tol is not None:
             _check_alone(tol, psd, n_columns, n_rows, n_entries, required, forbidden, prior)
             allowance = Allowance.of(budget, costs, seen.shape, symmetric)
@@ -183,8 +201,8 @@ def acquire(
         few_rounds = getattr(source, "a_round_is_a_pass", False) is True
         how: dict[str, Any] = {"strategy": strategy, "entry_strategy": entry_strategy, "few_rounds": few_rounds}
         if budget is not None and seen.symmetry != PSD:
-            goal = goal_for(seen, counts, budget, costs, limits_for(seen, required, forbidden), symmetric=symmetric)
-            seen = seen.noted(f"a budget of {budget:g}: {goal.reason}")
+            totals = goal_for(seen, counts, budget, costs, limits_for(seen, required, forbidden), symmetric=symmetric)
+            seen = seen.noted(f"a budget of {budget:g}: {totals.reason}")
         while (plan := propose(seen, **counts, budget=budget, costs=costs, **places, **how, rng=seed)) is not None:
             seen = carry_out(plan, seen)
     return seen if budget is None or seen.symmetry == PSD else seen.noted(_how_it_was_spent(seen, costs, symmetric))

@@ -16,12 +16,14 @@ import numpy as np
 from .._sets import NO_INDEX, is_in
 from .._spelling import counted
 from .._typing import IndexVector, RandomState, Shape
-from .._validation import check_count, check_index, random_generator
+from .._validation import check_count, check_index, check_real, random_generator
+from ..evaluation import Best
 from ..exceptions import InvalidArgumentError
 from ..observation import Observation, SampleCounts, SamplePlan, SamplingDesign, uniform_plan
 from ..observation.observation import check_observation
 from ..observation.plan import distinct_others
 from ..observation.symmetry import PSD, SYMMETRIC
+from .aims import MATRIX, check_alone, check_goal, round_for
 from .budget import check_budget
 from .candidates import Candidates, candidate_columns, candidate_rows
 from .choice import ENTRY_STRATEGIES, STRATEGIES
@@ -30,6 +32,7 @@ from .costs import Costs
 from .entry_strategies import EntryDraws, EntryStrategy
 from .goal import Goal, Lines
 from .limits import limits_for
+from .mean_widths import NarrowMeans
 from .purse import goal_for
 from .select_columns import select_columns
 from .steps import Step, next_step
@@ -57,6 +60,8 @@ def propose(
     symmetric: bool = False,
     horizon: float | None = None,
     few_rounds: bool = False,
+    goal: str | Best | NarrowMeans = MATRIX,
+    width: float | None = None,
     rng: RandomState = None,
 ) -> SamplePlan | None:
     """What to read next, so that in the end so many columns, rows and entries are known, or a budget is spent.
@@ -84,13 +89,17 @@ def propose(
     few_rounds : bool, default False
         Whether a round costs so much that there should be few: pilots and the entries that help to choose are proposed
         together, then all rows or columns of one kind, and those of the other with the last entries.
+    goal, width : optional
+        What it is for: see :func:`curplus.acquire`. With another goal than the matrix, only ``budget``, ``costs`` and
+        ``forbidden`` rows and columns can be given besides.
     rng : None, int or numpy.random.Generator
         With an int, the plan depends on it and on what is known alone. A generator is asked for such a number.
 
     Returns
     -------
     SamplePlan or None
-        None once the totals are reached, or once nothing but rounding is left of the diagonal of a PSD matrix.
+        None once the totals or the goal are reached, or once nothing but rounding is left of the diagonal of a PSD
+        matrix.
 
     Examples
     --------
@@ -105,6 +114,11 @@ def propose(
     <Observation of a 60 x 40 matrix: 6 columns, 8 rows, 50 entries, float64>
     """
     check_observation(observation)
+    counts = {"n_columns": n_columns, "n_rows": n_rows, "n_entries": n_entries}
+    if (aim := check_goal(goal, width)) is not None:
+        check_real(observation.values, "goals")
+        check_alone(symmetric or observation.symmetry, **counts, required=required, prior=prior)
+        return round_for(observation, aim, budget, costs, forbidden, seed_of(rng))
     if observation.symmetry == PSD:
         n_columns = _psd_columns(observation.shape, n_columns, budget, costs, required, forbidden, prior)
         total = psd_totals(observation.shape, n_columns, n_rows, n_entries, strategy)
@@ -112,10 +126,10 @@ def propose(
     symmetric = symmetric or observation.symmetry == SYMMETRIC
     if symmetric and n_rows is None:
         n_rows = n_columns
-    counts = {"n_columns": n_columns, "n_rows": n_rows, "n_entries": n_entries}
+    counts["n_rows"] = n_rows
     limits = limits_for(observation, required, forbidden)
-    goal = goal_for(observation, counts, budget, costs, limits, symmetric=symmetric, horizon=horizon)
-    _check_totals(observation, goal.counts, symmetric)
+    totals = goal_for(observation, counts, budget, costs, limits, symmetric=symmetric, horizon=horizon)
+    _check_totals(observation, totals.counts, symmetric)
     chooser, drawer = _resolved(strategy, entry_strategy)
     seed = seed_of(rng)
     state = np.random.default_rng([seed, *observation.counts] if any(observation.counts) else seed)
@@ -123,28 +137,28 @@ def propose(
         return first
     simple = not chooser.rounds and entry_strategy == "uniform" and not symmetric and not limits.any
     if simple and not any(observation.counts):
-        at_once = goal.counts._replace(n_entries=goal.n_entries_first)
+        at_once = totals.counts._replace(n_entries=totals.n_entries_first)
         return uniform_plan(observation.shape, **at_once._asdict(), rng=state) if any(at_once) else None
     _check_prior(prior, observation.shape)
     share = PILOTS if prior is None else PILOTS_OF_PRIOR
     rounds = min(chooser.rounds, 1) if few_rounds else chooser.rounds
-    n_pilots = int(share * goal.n_of_a_kind + 1e-9)
-    step = next_step(observation.counts, goal.counts, rounds, symmetric, n_pilots=n_pilots)
-    missing = goal.counts.n_entries - observation.n_entries - len(observation.unmeasured_i)
-    drawn = partial(_entries, limits.hidden_from(observation), drawer, state, goal)
+    n_pilots = int(share * totals.n_of_a_kind + 1e-9)
+    step = next_step(observation.counts, totals.counts, rounds, symmetric, n_pilots=n_pilots)
+    missing = totals.counts.n_entries - observation.n_entries - len(observation.unmeasured_i)
+    drawn = partial(_entries, limits.hidden_from(observation), drawer, state, totals)
     if step is None:
         return drawn(missing)
     can_steer = entry_strategy == "uniform" and not (symmetric and observation.noise is not None)
-    steering = _n_steering(chooser, goal.n_entries_first) - int(np.count_nonzero(observation.steering))
+    steering = _n_steering(chooser, totals.n_entries_first) - int(np.count_nonzero(observation.steering))
     steering = min(missing, steering) if can_steer else 0
     if steering > 0 and not step.uniform:
         return drawn(steering, evidence=False)
-    lines = _rows_or_columns(observation, step, chooser, state, goal, prior=prior, symmetric=symmetric)
+    lines = _rows_or_columns(observation, step, chooser, state, totals, prior=prior, symmetric=symmetric)
     if not few_rounds:
         return lines
     if step.uniform:
         return _together(lines, drawn(steering, evidence=False))
-    return _together(lines, drawn(missing)) if _is_last(lines, observation, goal) else lines
+    return _together(lines, drawn(missing)) if _is_last(lines, observation, totals) else lines
 
 
 def _is_last(lines: SamplePlan, observation: Observation, goal: Goal) -> bool:

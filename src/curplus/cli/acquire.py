@@ -18,6 +18,7 @@ from ..sources import Source
 from ..sources.content import ending_of
 from . import show
 from .given import Given, open_given
+from .goals import MATRIX, Goal, Smallest, Width, as_goal, decision_facts
 from .options import (
     AS_FOUND,
     AT_COST,
@@ -57,6 +58,9 @@ def acquire(
     strategy: Strategy = "auto",
     entry_strategy: EntryStrategy = "uniform",
     tol: Tolerance = None,
+    goal: Goal = "matrix",
+    width: Width = None,
+    smallest: Smallest = False,
     out: Out = None,
     json: Json = False,
     sampling: Sampling = BY_DEFAULT,
@@ -67,12 +71,14 @@ def acquire(
     _check_prices(prices, tol, sampling)
     given = open_given(file, reading)
     how = {"strategy": strategy, "entry_strategy": entry_strategy, "tol": tol, "costs": prices.as_costs()}
-    observation = _read(given, rank, sampling, how, out)
+    aim = as_goal(goal, smallest=smallest)
+    observation = _read(given, rank, sampling, how | {"goal": aim, "width": width}, out)
     with show.working("approximating"):
         approx = methods.approximate(observation, rank)
     shape, read, *others = approximation_facts(approx, observation, given.source)
-    ended = observation.history[-1] if tol is not None or sampling.budget is not None else None
-    facts = [shape, read, Fact("reading_ended", ended, "reading ended"), *others]
+    is_told = tol is not None or sampling.budget is not None or aim != MATRIX
+    ended = Fact("reading_ended", observation.history[-1] if is_told else None, "reading ended")
+    facts = [shape, read, ended, *decision_facts(observation, aim), *others]
     facts.append(Fact("history", list(observation.history) if json else None))
     if out is not None:
         _save(observation, out)
@@ -105,7 +111,7 @@ def _acquired(source: Source, rank: int | None, sampling: Sampling, how: dict[st
     """Read in rounds: to a budget or a tolerance, or until there is as much of each as is said."""
     said = sampling.columns, sampling.rows, sampling.entries
     goal = counts(source.shape, rank, *said)
-    if sampling.budget is None and how["tol"] is None:
+    if sampling.budget is None and how["tol"] is None and how["goal"] == MATRIX:
         return _to_counts(source, goal, sampling, how)
     fixed: dict[str, Any] = dict(zip(SampleCounts._fields, said, strict=True))
     return acquisition.acquire(source, **fixed, budget=sampling.budget, **how, rng=sampling.seed)

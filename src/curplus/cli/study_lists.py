@@ -8,12 +8,14 @@ from typing import Annotated, Any
 
 import typer
 
+from ..evaluation import Best
 from ..exceptions import InvalidArgumentError
 from ..factorization import Fact
 from ..sources.logs.open_logs import FORMATS
 from ..study import Receipt, Worklist
 from ..study.logs import check_harness
 from . import show
+from .goals import Goal, Smallest, Width, as_goal
 from .options import AS_WRITTEN, NO_LOGS, Json, Logs, Seed, Writing, check_ending, with_groups
 from .study_options import StudyFile, Who, opened, status_facts
 
@@ -39,6 +41,9 @@ def ask(
     whole: Annotated[
         bool, typer.Option("--whole/--scattered", help="Whether whole rows and columns may be asked for.")
     ] = True,
+    goal: Goal = "matrix",
+    width: Width = None,
+    smallest: Smallest = False,
     require_row: Names = None,
     require_column: Names = None,
     forbid_row: Names = None,
@@ -58,6 +63,7 @@ def ask(
     """Ask what to measure next, and write it as a table with an empty column for the values."""
     if (budget is None) == (number is None):
         raise InvalidArgumentError("give --budget for a new list, or --list for one that is out, and not both.")
+    aim = as_goal(goal, smallest=smallest)
     if harness is None:
         check_ending(out, ENDINGS)
     else:
@@ -79,7 +85,10 @@ def ask(
                     rng=seed,
                     who=who,
                     whole=whole,
+                    goal=aim,
+                    width=width,
                 )
+        decided = known.decide(aim).facts[1:] if isinstance(aim, Best) else ()
         shape = known.settings.shape
     _write(todo, out, harness)
     facts = [
@@ -88,6 +97,7 @@ def ask(
         Fact("n_cells", len(todo), "cells to measure"),
         Fact("rows", [str(name) for name in todo.rows] or None, "whole rows"),
         Fact("columns", [str(name) for name in todo.columns] or None, "whole columns"),
+        *decided,
         Fact("price", todo.price),
         Fact("expires", None if todo.expires is None else todo.expires.isoformat()),
         Fact("out", str(out), "list in"),

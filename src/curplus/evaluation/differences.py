@@ -84,14 +84,14 @@ class Means(NamedTuple):
         return self._replace(error=np.hypot(self.error, error))
 
 
-def shared_errors(values: FloatArray, n_columns: int) -> FloatArray:
+def shared_errors(values: FloatArray, n_columns: float) -> FloatArray:
     """What each of d columns, drawn uniformly of ``n_columns``, adds to the errors of the means of rows, (n, d)."""
     d = values.shape[1]
     around = values - np.mean(values, axis=1, keepdims=True)
     return np.asarray(around * math.sqrt((1 - d / n_columns) / (d * max(d - 1, 1))))
 
 
-def means_of_columns(values: FloatArray, n_columns: int) -> Means:
+def means_of_columns(values: FloatArray, n_columns: float) -> Means:
     """Means of rows from their values (n, d) in the same columns, drawn uniformly of ``n_columns``."""
     shared = shared_errors(values, n_columns)
     freedom = np.full(len(values), max(values.shape[1] - 1.0, 1.0))

@@ -13,8 +13,11 @@ from .._typing import FloatArray, IndexVector, Names, Shape
 from .._validation import check_count, check_index
 from ..factorization import Fact
 from ..factorization.report import facts_as_html, facts_as_text
+from ..observation import Observation
 from ..observation.fill import limited
+from .best import Best, decide
 from .differences import Difference, Means, largest_possible, rank_limits
+from .paired import paired_means
 
 __all__ = ["MeanEstimates"]
 
@@ -43,6 +46,7 @@ class MeanEstimates:
     reason: str = ""  # why there are no intervals; empty if there are
     names: Names | None = None  # (n,), of the rows or columns
     noise: float = 0.0  # standard deviation of a reading; nan if it is not known
+    paired: Observation | None = None  # with columns drawn to compare rows (those whose means these are)
 
     def __len__(self) -> int:
         return len(self.estimate)
@@ -78,6 +82,8 @@ class MeanEstimates:
         array of positions
         """
         k = check_count(k, name="k", at_least=1, at_most=len(self), of=self.what)
+        if self.paired is not None:
+            return decide(self.paired, Best(k, largest=largest, level=self.level)).possible
         sign = 1 if largest else -1
         possible = np.flatnonzero(largest_possible([means.times(sign) for means in self.compared], k, self.level))
         best: IndexVector = possible[np.argsort(-sign * self.estimate[possible], kind="stable")]
@@ -101,6 +107,8 @@ class MeanEstimates:
             ``estimate``, ``low``, ``high`` and ``is_clear``: whether the interval leaves zero out.
         """
         first, second = check_index([a, b], len(self), name="a and b").tolist()
+        if self.paired is not None and first != second:
+            return paired_means(self.paired, [first, second]).difference(0, 1, self.level)
         return self.compared[0].difference(first, second, self.level)
 
     def rank_intervals(self, *, largest: bool = True) -> tuple[IndexVector, IndexVector]:

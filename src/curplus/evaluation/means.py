@@ -22,7 +22,7 @@ from ..observation import Observation
 from .cross_fit import FEWEST_HELD_OUT, CrossFit, check_arguments, cross_fit, one_noise
 from .effective_sample import effective_sample_size, tail_of
 from .mean_estimates import MeanEstimates
-from .row_means import RowMeans, uniform_columns, with_entries, without_entries
+from .row_means import RowMeans, drawn_columns, uniform_columns, with_entries, without_entries
 from .row_sums import deviations, known_part
 
 __all__ = ["estimate_means"]
@@ -88,8 +88,9 @@ def estimate_means(
 
     Rows that were read whole are exact. Gaps count as places that were not read, and are assumed to be like the other
     places of their row. If entries are no evidence but columns were drawn uniformly, the values of a row there are a
-    uniform sample of it, and its mean is estimated from them alone; differences of rows are paired. With ``noise``
-    means are those without noise; if its size is not known, those of the values as they were measured.
+    uniform sample of it, and its mean is estimated from them alone; differences of rows are paired. If columns were
+    drawn for :class:`curplus.Best`, ``best(k)`` is what :func:`curplus.decide` finds possible. With ``noise`` means are
+    those without noise; if its size is not known, those of the values as they were measured.
 
     Intervals are refused if the sampling probabilities of the entries are not known, if there are too few entries, or
     if a few large errors decide: rows whose own large errors were not drawn would get intervals that are too narrow.
@@ -134,7 +135,8 @@ def _means_of_rows(approximation: Factorization, observation: Observation, level
     known = known_part(found.sample)
     is_exact = (known.n_values == known.n_places) & (known.n_places > 0)
     noise, shared = _noise(observation), None
-    if found.reason and (columns := uniform_columns(found.sample, known)) is not None:
+    columns = drawn_columns(found.sample, known, prediction) or uniform_columns(found.sample, known)
+    if found.reason and columns is not None:
         means, squares, n_entries, shared = columns
         reason = _why_not(squares)
     else:
@@ -170,6 +172,7 @@ def _means_of_rows(approximation: Factorization, observation: Observation, level
         reason=reason,
         names=observation.row_names,
         noise=noise,
+        paired=observation if len(observation.drawn_columns) else None,
     )
 
 

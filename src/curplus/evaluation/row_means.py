@@ -14,6 +14,7 @@ from ..factorization import Factorization
 from ..observation import Observation
 from .cross_fit import CrossFit
 from .differences import Means, shared_errors
+from .paired import columns_in_turn, values_at
 from .row_effects import RowEffects, Variances, pooled_variances, row_effects
 from .row_sums import KnownPart, RowSample, predicted_sums, sample_rows, with_steering
 
@@ -102,7 +103,7 @@ class FromColumns(NamedTuple):
     means: RowMeans
     squares: FloatArray  # squared deviations of their values from the means of their rows
     n_values: IndexVector  # (n,), of each row; 0 for rows that were read whole
-    shared: FloatArray  # (n, d), contribution of each column to the error of each row
+    shared: FloatArray | None  # (n, d), what each column adds to the error of each row; None if rows have others
 
 
 def uniform_columns(sample: Observation, known: KnownPart) -> FromColumns | None:
@@ -135,6 +136,30 @@ def uniform_columns(sample: Observation, known: KnownPart) -> FromColumns | None
     shared = np.zeros((n, d))
     shared[some] = shared_errors(values[some], m)
     return FromColumns(means._replace(total=total, total_error=total_error), (around**2).ravel(), n_values, shared)
+
+
+def drawn_columns(sample: Observation, known: KnownPart, prediction: Factorization) -> FromColumns | None:
+    """Means of rows from columns that were drawn to compare some of them; None if there are none.
+
+    Each row has its own number of them, as rows leave the comparison. Rows with few have a prediction without an error.
+    """
+    columns, m = columns_in_turn(sample), sample.shape[1]
+    if not len(sample.drawn_columns) or sample.forbidden.any:
+        return None
+    values = values_at(sample, np.arange(sample.shape[0]), columns)
+    n_values = np.count_nonzero(~np.isnan(values), axis=1)
+    n_values[known.n_values == m] = 0
+    count = np.maximum(n_values, 2)
+    mean = np.nansum(values, axis=1) / count
+    around = np.where(np.isnan(values), 0.0, values - mean[:, None])
+    error = np.sqrt(np.sum(around**2, axis=1) / (count - 1) * (1 / count - 1 / m))
+    is_told = n_values >= min(FEWEST_COLUMNS, m)
+    others = without_entries(known, prediction, sample)
+    mean = np.where(is_told, mean, others.mean)
+    error = np.where(is_told, error, np.where(known.n_values == m, 0.0, math.nan))
+    freedom = np.where(is_told, count - 1.0, math.inf)
+    means = RowMeans(mean, error, freedom, mean, error, freedom, float(np.sum(mean)) * m, math.nan)
+    return FromColumns(means, (around[is_told] ** 2)[~np.isnan(values[is_told])], n_values, None)
 
 
 def _predicted(found: CrossFit, gappy: IndexVector, rest: FloatArray) -> RowMeans:

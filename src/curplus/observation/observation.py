@@ -8,7 +8,7 @@ read from a source by :func:`curplus.read`, or built directly from measurements,
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
@@ -21,13 +21,13 @@ from numpy.typing import NDArray
 from .._arrays import is_numpy_array
 from .._files import write_file
 from .._html import html_table
-from .._sets import different, is_in
+from .._sets import NO_INDEX, different, is_in
 from .._spelling import counted
 from .._typing import IndexVector, Names
-from .._validation import check_names
+from .._validation import check_index, check_names
 from ..exceptions import InvalidArgumentError
 from .agreement import check_agreement, check_records, check_symmetric
-from .checks import check_design, check_range
+from .checks import check_design, check_no_repeats, check_range
 from .entries import Repeats
 from .fill import filled_array
 from .fingerprint import Fingerprint, fingerprint
@@ -97,6 +97,9 @@ class Observation(Readings):
         intervals hold for the other places only.
     withheld : str, optional
         Why entries that were drawn at random are no evidence all the same: the reason why intervals are refused.
+    drawn_columns, drawn_rows : arrays of shape (c,) and (r,), optional
+        Columns (rows) in the order in which they were drawn uniformly to compare some rows (columns) by their values
+        there: see :class:`curplus.Best`. They may be known in these only.
     history : tuple of str
         What was read, in which order and why, if :func:`curplus.acquire` or a plan noted it.
 
@@ -133,6 +136,8 @@ class Observation(Readings):
     repeats: Repeats = Repeats()
     forbidden: Region = Region()
     withheld: str = ""
+    drawn_columns: IndexVector = field(default_factory=NO_INDEX.copy)  # (c,)
+    drawn_rows: IndexVector = field(default_factory=NO_INDEX.copy)  # (r,)
     history: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -143,8 +148,12 @@ class Observation(Readings):
             design=check_design(self.design).of(self.counts),
             repeats=Repeats(*self.repeats),
             forbidden=Region().union(check_region(self.forbidden, self.shape, name="forbidden"), self.shape),
+            drawn_columns=check_index(self.drawn_columns, self.shape[1], name="drawn_columns"),
+            drawn_rows=check_index(self.drawn_rows, self.shape[0], name="drawn_rows"),
             history=tuple(map(str, self.history)),
         )
+        check_no_repeats(self.drawn_columns, "drawn_columns")
+        check_no_repeats(self.drawn_rows, "drawn_rows")
         self._set(**vars(self._replaced()._with_one_value_each()))
 
     def _with_one_value_each(self) -> Observation:
@@ -251,6 +260,8 @@ class Observation(Readings):
                 column_names=self.row_names,
                 design=self.design.T.of(SampleCounts(self.n_rows, self.n_columns, self.n_entries)),
                 forbidden=self.forbidden.T,
+                drawn_columns=self.drawn_rows,
+                drawn_rows=self.drawn_columns,
             )
         )
 
@@ -365,6 +376,8 @@ class Observation(Readings):
             "column_names": more.column_names if self.column_names is None else self.column_names,
             "forbidden": self.forbidden.union(more.forbidden, self.shape),
             "withheld": self.withheld or more.withheld,
+            "drawn_columns": _in_turn(self.drawn_columns, more.drawn_columns),
+            "drawn_rows": _in_turn(self.drawn_rows, more.drawn_rows),
             "history": self.history + more.history,
         }
 
@@ -432,6 +445,11 @@ class Observation(Readings):
             if names is not None:
                 shown[f"names of {what}"] = ", ".join(map(str, names[:5])) + (", ..." if len(names) > 5 else "")
         return html_table("Observation", shown.items())
+
+
+def _in_turn(first: IndexVector, second: IndexVector) -> IndexVector:
+    """Both, one after the other, each number once."""
+    return np.concatenate([first, second[~np.isin(second, first)]])
 
 
 def check_observation(observation: Any, *, name: str = "observation") -> Observation:

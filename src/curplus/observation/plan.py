@@ -106,6 +106,8 @@ class SamplePlan(NamedTuple):
     reasons: tuple[str, ...] | None = None  # why these are read
     evidence: bool = True  # whether the entries will take no part in choosing what is read later
     forbidden: Region = Region()  # where no entry could be drawn
+    drawn_columns: IndexVector = NO_INDEX  # drawn uniformly, in this order, to compare rows by their entries there
+    drawn_rows: IndexVector = NO_INDEX  # the same, to compare columns
 
 
 def uniform_plan(shape: Shape, *, n_columns: int, n_rows: int, n_entries: int, rng: RandomState = None) -> SamplePlan:

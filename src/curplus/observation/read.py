@@ -155,6 +155,8 @@ def read(
         evidence=None if plan.evidence else np.zeros(len(plan.i), dtype=bool),
         forbidden=plan.forbidden,
         bounds=_bounds_met(source, plan),
+        drawn_columns=plan.drawn_columns,
+        drawn_rows=plan.drawn_rows,
     )
     return seen if known is None else _without_copies(seen)
 

@@ -18,7 +18,7 @@ from .next_list import Choice, Known, Money, cells_of_lines, next_choice
 from .settings import as_costs, list_price
 from .storage import CELLS, COLUMNS, DRAWN, ON_LINE, ROWS, STEERING, Draft, Line, Settings, Snapshot
 
-__all__ = ["Wishes", "check_wishes", "draft_of"]
+__all__ = ["Wishes", "check_wishes", "draft_of", "with_retired"]
 
 
 class Wishes(NamedTuple):
@@ -92,7 +92,7 @@ def draft_of(
     columns that are retired are forbidden.
     """
     settings = snapshot.settings
-    forbidden = _with_retired(forbidden, settings)
+    forbidden = with_retired(forbidden, settings)
     shape, costs = settings.shape, as_costs(settings.costs)
     places = places_of(snapshot, settings, "all")
     done = union(places.cells, places.failed, places.bounded, snapshot.pending)
@@ -119,7 +119,8 @@ def draft_of(
     return _draft(choice._replace(drawn=shuffled), required, to_measure, costs, shape, **about)
 
 
-def _with_retired(forbidden: Wishes, settings: Settings) -> Wishes:
+def with_retired(forbidden: Wishes, settings: Settings) -> Wishes:
+    """What is forbidden, and rows and columns that are not asked for any more."""
     rows, columns = (
         union(different(given), np.asarray(sorted(retired), dtype=np.int64))
         for given, retired in ((forbidden.rows, settings.retired_rows), (forbidden.columns, settings.retired_columns))

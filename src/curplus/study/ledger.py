@@ -25,7 +25,18 @@ from ..exceptions import InconsistentObservationError, InvalidArgumentError
 from ..observation import Bounds, Observation, Repeats, SamplingDesign
 from ..observation.forbidden import Region
 from ..observation.scale import LOG
-from .storage import CELLS, COLUMNS, DRAWN, ROWS, STEERING, Line, Settings, Snapshot
+from .storage import (
+    CELLS,
+    COLUMNS,
+    DRAWN,
+    ON_DRAWN_COLUMN,
+    ON_DRAWN_ROW,
+    ROWS,
+    STEERING,
+    Line,
+    Settings,
+    Snapshot,
+)
 
 __all__ = ["COUNTED", "Out", "Places", "check_counted", "observation_of", "on_lines", "places_of"]
 
@@ -139,7 +150,15 @@ def observation_of(snapshot: Snapshot, settings: Settings, records: str, out: Ou
         **_design(rows, columns, evidence, is_whole=is_whole),
         forbidden=sample.forbidden,
         withheld=sample.withheld,
+        drawn_columns=_in_turn(snapshot.asked.cells[snapshot.asked.roles == ON_DRAWN_COLUMN] % m),
+        drawn_rows=_in_turn(snapshot.asked.cells[snapshot.asked.roles == ON_DRAWN_ROW] // m),
     )
+
+
+def _in_turn(positions: IndexVector) -> IndexVector:
+    """Each position once, in the order in which they appear."""
+    first: IndexVector = np.sort(np.unique(positions, return_index=True)[1])
+    return positions[first]
 
 
 class _Sample(NamedTuple):

@@ -22,6 +22,8 @@ from .storage import (
     COLUMNS,
     DRAWN,
     KNOWN,
+    ON_DRAWN_COLUMN,
+    ON_DRAWN_ROW,
     ON_LINE,
     PENDING,
     ROWS,
@@ -318,8 +320,9 @@ def snapshot_of(db: sqlite3.Connection, change: int, settings: Settings, moment:
     readings = (
         f"SELECT cell, ifnull(value, 9e999), side FROM records WHERE tell <= ?1 AND id NOT IN ({corrected}) ORDER BY id"
     )
-    found = np.fromiter(db.execute(readings, (last_tell,)), dtype=[("cell", int), ("value", float), ("side", int)])
-    grown = _grown_at(db, change)
+    kinds = [("cell", np.int64), ("value", np.float64), ("side", np.int64)]
+    found = np.fromiter(db.execute(readings, (last_tell,)), dtype=kinds)
+    grown = _grown_at(db, change, "n", "m")
     n_values = db.execute("SELECT ifnull(sum(n_values), 0) FROM tells WHERE id <= ?", (last_tell,)).fetchone()[0]
     out = f"list IN (SELECT id FROM lists WHERE {IS_OUT})"
     now = () if moment is not None else (wall_clock(),)
@@ -328,7 +331,7 @@ def snapshot_of(db: sqlite3.Connection, change: int, settings: Settings, moment:
         np.where(np.isinf(found["value"]), np.nan, found["value"]),
         np.ascontiguousarray(found["side"]),
         _lines(db, last_list, grown, settings),
-        _asked(db, last_list, grown, settings),
+        _asked(db, last_list, change, settings),
         _forbidden(db, last_list, settings),
         _promised(db, last_tell, grown, settings),
         last_tell,
@@ -346,20 +349,22 @@ def pending_cells(db: sqlite3.Connection) -> IndexVector:
     return integers(db.execute(f"SELECT cell FROM asked WHERE {out} ORDER BY cell", (wall_clock(),)))
 
 
-def _grown_at(db: sqlite3.Connection, change: int) -> int:
-    """When rows or columns were added last; 0 if they never were."""
+def _grown_at(db: sqlite3.Connection, change: int, *sizes: str) -> int:
+    """When rows (size "n") or columns ("m") were added last; 0 if they never were."""
+    differ = " OR ".join(f"x.{size} <> y.{size}" for size in sizes)
     grown = (
         "SELECT ifnull(max(x.changed_at), 0) FROM changes AS x JOIN changes AS y ON y.id = x.id - 1 "
-        "WHERE x.id <= ? AND (x.n <> y.n OR x.m <> y.m)"
+        f"WHERE x.id <= ? AND ({differ})"
     )
     return int(db.execute(grown, (change,)).fetchone()[0])
 
 
-def _asked(db: sqlite3.Connection, last: int, grown: int, settings: Settings) -> Asked:
+def _asked(db: sqlite3.Connection, last: int, change: int, settings: Settings) -> Asked:
     """Cells of all lists; those that were drawn from a smaller matrix count as asked for in another way."""
     query = "SELECT cell, list, role, state <> ? FROM asked WHERE list <= ? ORDER BY list, place"
     cells, lists, roles, is_new = _integers_in_rows(db.execute(query, (KNOWN, last)), 4).T
-    roles[(roles == DRAWN) & (lists <= _last_list_at(db, grown))] = ON_LINE
+    for role, sizes in ((DRAWN, ("n", "m")), (ON_DRAWN_COLUMN, ("m",)), (ON_DRAWN_ROW, ("n",))):
+        roles[(roles == role) & (lists <= _last_list_at(db, _grown_at(db, change, *sizes)))] = ON_LINE
     return Asked(_in_matrix(cells, settings), lists, roles, is_new.astype(bool))
 
 

@@ -25,6 +25,8 @@ __all__ = [
     "COLUMNS",
     "DRAWN",
     "KNOWN",
+    "ON_DRAWN_COLUMN",
+    "ON_DRAWN_ROW",
     "ON_LINE",
     "PENDING",
     "ROWS",
@@ -47,6 +49,7 @@ __all__ = [
 ]
 
 ON_LINE, DRAWN, STEERING = 0, 1, 2  # roles of a cell: of a whole row or column, drawn uniformly, drawn to steer
+ON_DRAWN_COLUMN, ON_DRAWN_ROW = 3, 4  # roles too: of a column (row) that was drawn to compare rows (columns)
 ROWS, COLUMNS, CELLS = 0, 1, 2  # kinds of what is forbidden
 PENDING, ANSWERED, CANCELLED, KNOWN = 0, 1, 2, 3  # states of a cell of a list; known: measured or asked for before
 

@@ -11,13 +11,16 @@ from typing import Any, Self
 from .._html import html_table
 from .._progress import showing
 from .._validation import check_amount, check_count
-from ..evaluation import Certificate, MeanEstimates, estimate_means
+from ..acquisition.aims import MATRIX, MEANS, check_alone, check_goal
+from ..acquisition.mean_widths import NarrowMeans
+from ..evaluation import Best, Certificate, Decision, MeanEstimates, decide, estimate_means
 from ..exceptions import InvalidArgumentError, StudyError
 from ..factorization import Factorization
 from ..observation import Observation
 from ..sources.logs.open_logs import log_blocks
 from .answers import lists_frame, prediction_frame, records_frame
 from .batches import Batches
+from .comparing import compared, draft_of_best, positioned
 from .connection import make_file
 from .drafting import check_wishes, draft_of
 from .export import export_study
@@ -204,6 +207,8 @@ class Study:
         required: Any = None,
         forbidden: Any = None,
         whole: bool = True,
+        goal: str | Best | NarrowMeans = MATRIX,
+        width: float | None = None,
         batch: int | None = None,
         unit: str = "cell",
         batch_price: float | None = None,
@@ -228,6 +233,13 @@ class Study:
         whole : bool, default True
             Whether rows and columns may be asked for whole. Without them all is spent on cells drawn at random, which
             represent every row alike: for :meth:`means`.
+        goal : {"matrix", "means"} or Best, default "matrix"
+            What it is for: an approximation of the whole matrix; means (``whole=False``), where ``width`` makes it an
+            error to ask for more once all intervals are as narrow; or the k best rows or columns. For
+            :class:`curplus.Best` the list has the rows that are left, in columns drawn uniformly, for the whole budget:
+            rows leave between lists only, so ask for little at a time. :meth:`decide` says what is decided.
+        width : float, optional
+            See ``goal``.
         batch : int, optional
             How many cells are measured together, such as 96 on a plate: the list has a multiple of it, unless fewer
             are left.
@@ -243,7 +255,22 @@ class Study:
             Who asks; left out, the user of the computer.
         """
         batches = Batches.of(batch, unit, batch_price, self.settings)
-        return self._ask(budget, required, forbidden, timeout, rng, who, purpose="list", whole=whole, batches=batches)
+        how: dict[str, Any] = {"purpose": "list", "whole": whole, "batches": batches}
+        if isinstance(goal, Best):
+            check_goal(goal, width)
+            check_alone(None, required=required, batch=batch)
+            return self._ask(budget, None, forbidden, timeout, rng, who, **how, best=goal)
+        if isinstance(goal, NarrowMeans) or goal != MEANS or width is not None:
+            self._check_wide(check_goal(goal, width))
+        how["whole"] = whole and goal == MATRIX
+        return self._ask(budget, required, forbidden, timeout, rng, who, **how)
+
+    def _check_wide(self, goal: NarrowMeans | Best | None) -> None:
+        """An error if the intervals of means are as narrow as they shall be."""
+        if isinstance(goal, NarrowMeans) and self._storage.summary().n_values:
+            widest = goal.widest(self.means(goal.axis, level=goal.level))
+            if widest <= goal.width:
+                raise InvalidArgumentError(f"all intervals are at most {goal.width:g} wide: the goal is reached. Stop.")
 
     def _ask(
         self,
@@ -258,6 +285,7 @@ class Study:
         whole: bool = True,
         horizon: float | None = None,
         batches: Batches | None = None,
+        best: Best | None = None,
     ) -> Worklist:
         amount = self._amount(budget)
         check_left(self.settings.budget, self._storage.summary(), amount)
@@ -269,7 +297,16 @@ class Study:
             must = check_wishes(required, *axes, name="required")
             never = check_wishes(forbidden, *axes, name="forbidden")
             how = {"whole": whole, "horizon": horizon, **about}
-            if batches is None:
+            if best is not None:
+                by_position = positioned(best, axes)
+                drawn = draft_of_best(snapshot, amount, by_position, never, seed, **about)
+                if drawn is None:
+                    reason = decide(compared(snapshot, never), by_position).reason
+                    raise InvalidArgumentError(
+                        f"a budget of {amount:,.6g} buys nothing more: {reason}. Give more, or stop."
+                    )
+                draft = drawn
+            elif batches is None:
                 draft = draft_of(snapshot, amount, must, never, seed, **how)
             else:
                 draft = batches.draft(snapshot, amount, must, never, seed, **how)
@@ -470,6 +507,17 @@ class Study:
         fitted = self._fits.now()
         how: dict[str, Any] = {"axis": axis, "level": level, "min_value": min_value, "max_value": max_value}
         return estimate_means(fitted.approximation, fitted.observation, **how)
+
+    def decide(self, best: Best) -> Decision:
+        """Which rows or columns are the k best, by all that is known (:func:`curplus.decide`).
+
+        Parameters
+        ----------
+        best : Best
+            What is looked for; ``among`` are names. Those that are retired take no part.
+        """
+        snapshot = self._storage.snapshot()
+        return decide(compared(snapshot), positioned(best, axes_of(snapshot.settings)))
 
     def predict(
         self,

@@ -1,0 +1,77 @@
+"""What reading is for: the matrix, narrow intervals of means, or the best rows."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..evaluation import Best, decide
+from ..exceptions import InvalidArgumentError
+from ..observation import Observation, SamplePlan
+from ..observation.forbidden import check_region
+from .best_round import best_round
+from .budget import check_budget
+from .costs import Costs, spent
+from .mean_widths import NarrowMeans, mean_round
+
+__all__ = ["MATRIX", "MEANS", "check_alone", "check_goal", "how_it_ended", "round_for"]
+
+MATRIX, MEANS = "matrix", "means"
+
+
+def check_goal(goal: Any, width: Any) -> Best | NarrowMeans | None:
+    """The goal as an object; None for the matrix."""
+    if isinstance(goal, str) and goal == MEANS:
+        if width is None:
+            raise InvalidArgumentError('goal="means" reads until intervals are narrow. Say how narrow: width=0.02.')
+        return NarrowMeans(width)
+    if width is not None:
+        raise InvalidArgumentError(f'width={width!r} is for goal="means". Leave it out, or give that goal.')
+    if isinstance(goal, (Best, NarrowMeans)):
+        return goal
+    if not isinstance(goal, str) or goal != MATRIX:
+        raise InvalidArgumentError(f'goal={goal!r} is none. Use "matrix", "means" with width=, or curplus.Best(3).')
+    return None
+
+
+def check_alone(symmetry: Any, **others: Any) -> None:
+    """That nothing was given which decides what is read besides a goal."""
+    given = [name for name, value in others.items() if value is not None]
+    if given:
+        raise InvalidArgumentError(f"a goal decides itself what is read. Leave out {', '.join(given)}, or the goal.")
+    if symmetry:
+        raise InvalidArgumentError(
+            "rows and columns of a symmetric matrix are the same, and are not drawn one without the other. Leave out "
+            "symmetric= and psd=, or the goal."
+        )
+
+
+def round_for(
+    observation: Observation, goal: Best | NarrowMeans, budget: Any, costs: Costs | None, forbidden: Any, seed: int
+) -> SamplePlan | None:
+    """The next round for a goal; None if it is reached, or the budget is spent."""
+    places = check_region(forbidden, observation.shape, name="forbidden")
+    if len(places.cells[0]):
+        raise InvalidArgumentError(
+            "with a goal, whole rows and columns can be forbidden, and not cells. Leave them out."
+        )
+    seen = observation._replaced(forbidden=observation.forbidden.union(places, observation.shape))
+    prices, left = (costs or Costs()).of(seen.shape), math.inf
+    if budget is not None:
+        money, prices = check_budget(budget, costs, seen.shape)
+        left = money - spent(observation, prices).total
+    if isinstance(goal, Best):
+        return best_round(seen, goal, left, prices, seed)
+    return mean_round(seen, goal, left, prices, seed)
+
+
+def how_it_ended(observation: Observation, goal: Best | NarrowMeans) -> str:
+    """Whether a goal was reached, in words."""
+    if isinstance(goal, Best):
+        decision = decide(observation, goal)
+        return decision.reason if decision.is_decided else f"the budget is spent; {decision.reason}"
+    widest = goal.reached(observation)
+    if widest <= goal.width:
+        return f"all intervals are at most {goal.width:g} wide"
+    what = "there are no intervals" if math.isinf(widest) else f"the widest interval is {widest:.3g}"
+    return f"the budget is spent; {what}"
