@@ -2,17 +2,21 @@
 
 Run: python benchmarks/tolerance.py [--size 100000] [--seeds 1] [--cases cauchy:1e-3 ...]
      python benchmarks/tolerance.py --size 20000 --seeds 20 --cases peaks:1e-3 blocks:1e-3 exponential:1e-2
+     python benchmarks/tolerance.py --size 20000 --own --cases helmholtz5:1e-3 helmholtz5:1e-6 helmholtz50:1e-3
      python benchmarks/tolerance.py --rare 100
 
 The error of `approximate` on a million fresh entries, and what was read; how many crosses ACA with partial pivoting
 needs until its error on 20,000 entries, which it cannot know, is below the tolerance; and processor seconds of
-`acquire`, of `approximate` and of ACA. With --rare, matrices of rank 2 of which a few values are large: how many of so
-many runs say that they met the tolerance, and how many of these did not.
+`acquire`, of `approximate` and of ACA. With --own, ACA stops by its own rule, the norm of the last cross below the
+tolerance times that of all of them, and its error on the 20,000 entries is shown too. With --rare, matrices of rank 2
+of which a few values are large: how many of so many runs say that they met the tolerance, and how many of these did
+not.
 """
 
 import argparse
 import sys
 import time
+from functools import partial
 
 from common import versions  # isort: skip
 
@@ -62,7 +66,19 @@ def blocks(n):
     return lambda i, j: (10 * i // n == 10 * j // n) * (1 + x[i] * x[j])
 
 
+def helmholtz(wave_number, n):
+    """Waves between two cubes of unit side whose centres are 2 apart, exp(i k r) / r: complex numbers."""
+    x, y = cube(n, separated=True)
+
+    def value(i, j):
+        r = np.sqrt(np.sum((x[i] - y[j]) ** 2, axis=-1))
+        return np.exp(1j * wave_number * r) / r
+
+    return value
+
+
 OTHERS = {"peaks": peaks, "blocks": blocks}
+WAVES = {"helmholtz5": partial(helmholtz, 5.0), "helmholtz50": partial(helmholtz, 50.0)}
 CASES = [
     *(f"{name}:{tol}" for name in FUNCTIONS if name != "exponential" for tol in ("1e-3", "1e-6")),
     "cauchy:1e-9",
@@ -71,28 +87,35 @@ CASES = [
     "inverse:1e-9",
     "exponential:1e-2",
     *(f"{name}:1e-3" for name in OTHERS),
+    "helmholtz5:1e-3",
+    "helmholtz5:1e-6",
 ]
 
 
-def aca(value, n, tol, i, j, most=150):
-    """Crosses until the error on the entries (i, j) is below the tolerance; None if it stops before."""
-    U, V, row, used = np.zeros((n, most)), np.zeros((most, n)), 0, []
-    truth, left = value(i, j), value(i, j)
+def aca(value, n, tol, i, j, most=150, own=False):
+    """Crosses until the error on the entries (i, j) is below the tolerance, and that error; None if it stops before.
+
+    With ``own``, until the norm of a cross is below the tolerance times that of the sum of all of them.
+    """
+    truth, left, squares = value(i, j), value(i, j), 0.0
+    U, V, row, used = np.zeros((n, most), truth.dtype), np.zeros((most, n), truth.dtype), 0, []
     for k in range(most):
         used.append(row)
         residual = value(np.full(n, row), np.arange(n)) - U[row, :k] @ V[:k]
         column = int(np.argmax(np.abs(residual)))
         if residual[column] == 0:
-            return None
+            return None, np.linalg.norm(left) / np.linalg.norm(truth)
         U[:, k] = (value(np.arange(n), np.full(n, column)) - U[:, :k] @ V[:k, column]) / residual[column]
         V[k] = residual
         left = left - U[i, k] * V[k, j]
-        if np.linalg.norm(left) <= tol * np.linalg.norm(truth):
-            return k + 1
+        error, size = np.linalg.norm(left) / np.linalg.norm(truth), np.linalg.norm(U[:, k]) * np.linalg.norm(V[k])
+        squares += size**2 + 2 * np.sum((U[:, :k].conj().T @ U[:, k]) * (V[:k].conj() @ V[k])).real
+        if size <= tol * np.sqrt(squares) if own else error <= tol:
+            return k + 1, error
         pivots = np.abs(U[:, k])
         pivots[used] = 0
         row = int(np.argmax(pivots))
-    return None
+    return None, error
 
 
 def timed(function, *args, **options):
@@ -101,21 +124,24 @@ def timed(function, *args, **options):
     return function(*args, **options), time.process_time() - start
 
 
-def beside_aca(case, n, seeds):
+def beside_aca(case, n, seeds, own):
     """One line for each seed: ours, and ACA."""
     name, tol = case.split(":")
-    value = OTHERS[name](n) if name in OTHERS else of_distance(name, n)
+    value = (OTHERS | WAVES)[name](n) if name in OTHERS | WAVES else of_distance(name, n)
     rng = np.random.default_rng(99)
     i, j = rng.integers(n, size=(2, 1_000_000))
     truth = value(i, j)
-    crosses, aca_seconds = timed(aca, value, n, float(tol), i[:20_000], j[:20_000])
+    (crosses, aca_error), aca_seconds = timed(
+        aca, value, n, float(tol), i[:20_000], j[:20_000], 400 if own else 150, own
+    )
     for seed in range(seeds):
-        source = curplus.CallableSource(value, (n, n))
+        source = curplus.CallableSource(value, (n, n), dtype=truth.dtype)
         seen, seconds = timed(curplus.acquire, source, tol=float(tol), rng=seed)
         answer, fit_seconds = timed(curplus.approximate, seen)
         error = np.linalg.norm(truth - answer.entries(i, j)) / np.linalg.norm(truth)
         counts = f"{seen.n_rows},{seen.n_columns},{seen.n_entries}"
-        print(f"{name},{tol},{seed},{error:.2e},{counts},{crosses},", end="")
+        shown = f"{crosses},{aca_error:.2e}" if own else f"{crosses}"
+        print(f"{name},{tol},{seed},{error:.2e},{counts},{shown},", end="")
         print(f"{seconds:.2f},{fit_seconds:.2f},{aca_seconds:.2f}", flush=True)
 
 
@@ -139,6 +165,7 @@ if __name__ == "__main__":
     parser.add_argument("--size", type=int, default=100_000)
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--cases", nargs="+", default=CASES)
+    parser.add_argument("--own", action="store_true")
     parser.add_argument("--rare", type=int, default=0)
     options = parser.parse_args()
     print("#", versions())
@@ -148,6 +175,7 @@ if __name__ == "__main__":
         rare(0.0025, 0.5, options.rare)
         sys.exit()
     print("function,tolerance,seed,error,rows,columns,entries,crosses of ACA,", end="")
+    print("error of ACA," if options.own else "", end="")
     print("seconds to read,seconds to approximate,seconds of ACA")
     for case in options.cases:
-        beside_aca(case, options.size, options.seeds)
+        beside_aca(case, options.size, options.seeds, options.own)

@@ -7,7 +7,7 @@ import pytest
 import curplus
 from curplus.exceptions import InvalidArgumentError
 from curplus.factorization import Provenance
-from tests.strategies import observed
+from tests.strategies import gaussian, observed
 
 
 def without_method(approx, held_out):
@@ -348,3 +348,20 @@ def test_errors_of_very_different_size_are_no_trouble(rng):
     zero = curplus.approximate(seen, 2)
     blind = without_method(zero, np.arange(300))
     assert curplus.certify(blind, seen).interval is None
+
+
+@pytest.mark.parametrize("counts", [(12, 12, 6000), (0, 60, 0), (60, 0, 0), (12, 12, 0)])
+def test_the_certificate_of_a_complex_matrix_is_that_of_its_conjugate(rng, counts):
+    """Errors count by their magnitudes, so that turning their phases changes nothing."""
+    M = gaussian(rng, (300, 5), "complex") @ gaussian(rng, (5, 200), "complex") + gaussian(rng, (300, 200), "complex")
+    seen = curplus.observe(M, n_columns=counts[0], n_rows=counts[1], n_entries=counts[2], rng=0)
+    approx = curplus.approximate(seen, 5, models=("skeleton",) if counts[0] and counts[1] else ("offsets",))
+    found = curplus.certify(approx, seen)
+    truth = np.linalg.norm(M - approx.to_array())
+    assert found.error == pytest.approx(truth, rel=0.1)
+    if found.interval is not None:
+        assert found.interval[0] < truth < found.interval[1]
+    other = curplus.certify(
+        approx.conj(), seen._replaced(**{x: getattr(seen, x).conj() for x in ("columns", "rows", "values")})
+    )
+    assert other.error == pytest.approx(found.error)

@@ -1,10 +1,12 @@
 """The skeleton without a ridge: right where nothing is noise, and left out of the blend where much is."""
 
 import numpy as np
+import pytest
 
 import curplus
 from curplus.methods.approximate.interpolation import FEWEST_FOR_INTERPOLATION, Interpolation
 from curplus.observation import Cells
+from tests.strategies import FIELDS, gaussian
 from tests.test_evidence import noisy
 
 
@@ -50,3 +52,24 @@ def test_noise_keeps_it_out_of_the_blend():
     seen = curplus.observe(M, n_columns=10, n_rows=10, n_entries=3000, rng=0)
     assert not Interpolation().applies(Cells.of(seen))
     assert "interpolation" not in curplus.approximate(seen).report.blend
+
+
+@pytest.mark.parametrize("field", FIELDS)
+@pytest.mark.parametrize("rows", [7, 12, 30])
+def test_it_is_enough_without_noise_and_only_then(rng, rows, field):
+    """Noise spoils the last directions, so that entries are predicted best with fewer."""
+    low = gaussian(rng, (300, 6), field) @ gaussian(rng, (6, 200), field)
+    x, y = np.linspace(0, 1, 300)[:, None], np.linspace(0, 1, 200)
+    smooth = 1 / (1.5 + x - y + (0.2j if field == "complex" else 0))
+    seen = [
+        curplus.observe(M, n_columns=rows, n_rows=rows, n_entries=2000, rng=0)
+        for M in (low + 1e-2 * gaussian(rng, low.shape, field), low + 1e-4 * gaussian(rng, low.shape, field))
+    ]
+    assert not any(Interpolation().is_enough(Cells.of(x)) for x in seen)
+    exact = curplus.acquire(smooth, tol=1e-3, rng=0)
+    exact = exact.extend(curplus.observe(smooth, n_columns=0, n_rows=0, n_entries=2000, rng=1))
+    assert Interpolation().is_enough(Cells.of(exact))
+    assert {model.name for model in curplus.approximate(exact).provenance.method.models} <= {
+        "skeleton",
+        "interpolation",
+    }

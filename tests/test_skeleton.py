@@ -169,3 +169,14 @@ def test_gaps_count_as_means(full_rank, rng):
 @pytest.mark.parametrize(("counts", "applies"), [((2, 2), True), ((1, 5), False), ((5, 0), False), ((20, 3), False)])
 def test_it_needs_two_rows_and_two_columns_and_not_all(full_rank, counts, applies):
     assert Skeleton().applies(sampled(full_rank(), *counts)) is applies
+
+
+@pytest.mark.parametrize("width", [1e-3, 3e-3])
+def test_an_intersection_of_nearly_nothing_divides_nothing_by_zero(width):
+    """The squares of its singular values are zero, and not those of its rows and columns."""
+    x = np.linspace(0, 1, 400)
+    M = np.exp(-(((x[:, None] - x) / width) ** 2))
+    with np.errstate(all="raise", under="ignore"):
+        for seed in range(5):
+            fit = Skeleton().fit(sampled(M, 8, 8, seed))
+            assert np.all(np.isfinite(fit.to_array()))

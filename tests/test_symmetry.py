@@ -9,7 +9,7 @@ import curplus
 from curplus import Observation
 from curplus.exceptions import InconsistentObservationError, InvalidArgumentError
 from curplus.observation.symmetry import mirrored
-from tests.strategies import observed, plans, seeds
+from tests.strategies import adjoint, gaussian, observed, plans, seeds
 from tests.test_observation import assert_same
 
 WORDS = ("symmetric", "psd")
@@ -145,3 +145,52 @@ def test_noise_may_make_two_places_differ():
     seen = Observation(shape=M.shape, column_index=[0, 1], columns=noisy[:, :2], noise=0.01, symmetry="symmetric")
     whole = mirrored(seen)
     np.testing.assert_array_equal(whole.columns[:2], whole.rows[:, :2])
+
+
+def hermitian(rng, n=150, signs=1):
+    """A Hermitian matrix whose eigenvalues fall off, PSD with signs of one."""
+    X = np.linalg.qr(gaussian(rng, (n, 30), "complex")).Q
+    M = (X * (signs * 0.6 ** np.arange(30))) @ adjoint(X)
+    return (M + adjoint(M)) / 2
+
+
+@pytest.mark.parametrize("how", [{"tol": 1e-3}, {"n_columns": 12, "n_entries": 800}, {"budget": 0.3}])
+def test_a_hermitian_matrix_is_acquired_and_approximated_by_a_hermitian_one(rng, how):
+    M = hermitian(rng, signs=rng.choice([-1, 1], 30))
+    seen = curplus.acquire(M, symmetric=True, rng=0, **how)
+    for form in ("free", "cur"):
+        approx = curplus.approximate(seen, form=form, models=("skeleton", "interpolation", "offsets"))
+        dense = approx.to_array()
+        assert approx.is_symmetric
+        np.testing.assert_array_equal(dense, adjoint(dense))
+        assert np.linalg.norm(dense - M) < 0.02 * np.linalg.norm(M)
+        with pytest.raises(InvalidArgumentError, match=r"complex Hermitian matrix .* Use \.H"):
+            _ = approx.T
+
+
+@pytest.mark.parametrize("strategy", ["auto", "rpcholesky", "uniform"])
+def test_the_trace_bounds_the_error_of_a_complex_psd_matrix(rng, strategy):
+    M = hermitian(rng)
+    seen = curplus.acquire(M, n_columns=12, psd=True, strategy=strategy, rng=0)
+    approx = curplus.approximate(seen)
+    found = curplus.certify(approx, seen)
+    error = M - approx.to_array()
+    assert np.linalg.eigvalsh(error)[0] > -1e-12
+    assert found.trace == pytest.approx(np.trace(error).real)
+    assert found.interval[0] <= np.linalg.norm(error) <= found.interval[1]
+
+
+def test_a_complex_matrix_that_equals_its_transpose_is_refused(rng):
+    M = hermitian(rng)
+    with pytest.raises(InconsistentObservationError, match=r"promises M = M\.H, its conjugate transpose, so columns"):
+        curplus.acquire(M + M.T + 1j * (M + M.T), tol=1e-3, symmetric=True, rng=0)
+
+
+@pytest.mark.parametrize("strategy", ["auto", "pivoted", "residual_norm", "leverage"])
+def test_phases_of_rows_and_columns_do_not_change_what_is_chosen(rng, strategy):
+    M = (gaussian(rng, (80, 20), "complex") * 0.7 ** np.arange(20)) @ gaussian(rng, (20, 60), "complex")
+    p, q = (np.exp(2j * np.pi * rng.random(size)) for size in M.shape)
+    counts = {"n_columns": 10, "n_rows": 12, "n_entries": 200, "strategy": strategy, "rng": 0}
+    one, other = (curplus.acquire(x, **counts) for x in (M, p[:, None] * M * q))
+    np.testing.assert_array_equal(one.row_index, other.row_index)
+    np.testing.assert_array_equal(one.column_index, other.column_index)

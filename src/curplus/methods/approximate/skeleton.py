@@ -173,7 +173,8 @@ class _LeftOut:
     """Left-out rows, with their errors for any ridges; some rows stand for the others if they are many."""
 
     def __init__(self, svd: Svd, gram: FloatArray, own: FloatArray) -> None:
-        a, self._s, _ = svd.above(CUT)
+        a, s, _ = svd.above(CUT)
+        self._s = s / power_of_two(float(s.max(initial=0.0)), s)  # ridges are relative, and squares stay in range
         count = len(a) if len(a) < MOST_LEFT_OUT else MOST_LEFT_OUT // 2
         chosen = np.linspace(0, len(a) - 1, count).astype(np.int64)
         self._a, self._stands_for = a[chosen], len(a) / count
