@@ -152,6 +152,21 @@ def test_uniform_columns_that_were_read_before_count(rng):
     assert not curplus.decide(given, curplus.Best(2)).looks
 
 
+def test_means_and_differences_are_those_of_the_columns_that_were_drawn(rng):
+    A, covered, clear = answers(rng, spread=0.7), [], []
+    truth, best = A.mean(axis=1), curplus.Best(2)
+    for seed in range(10):
+        seen = curplus.acquire(A, goal=best, budget=0.3, rng=seed)
+        means = curplus.estimate_means(curplus.approximate(seen, models=("offsets",)), seen)
+        np.testing.assert_array_equal(means.best(2), curplus.decide(seen, best).possible)
+        covered.append(np.mean((means.low <= truth) & (truth <= means.high)))
+        a, b = means.best(2)[:2].tolist()
+        found = means.difference(a, b)
+        clear.append(found.low - 1e-12 <= truth[a] - truth[b] <= found.high + 1e-12)
+    assert np.mean(covered) > 0.9
+    assert np.mean(clear) >= 0.8
+
+
 # reading
 
 

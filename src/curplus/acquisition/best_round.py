@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from .._sets import NO_INDEX
@@ -9,6 +11,7 @@ from .._spelling import counted
 from .._typing import IndexVector
 from ..evaluation import Best
 from ..evaluation.best import standing_of
+from ..evaluation.elimination import Standing
 from ..evaluation.paired import Paired, columns_in_turn
 from ..observation import Observation, SamplePlan
 from ..observation.plan import ALL_UNIFORM
@@ -39,63 +42,78 @@ def best_round(
     at_once : bool, default False
         Whether all the money is spent at once, on more columns than the next look needs.
     """
-    if best.axis == 0:
-        plan = _round(observation.T, observation, best, money, _turned_prices(prices), seed, at_once)
-        return None if plan is None else _turned(plan)
-    return _round(observation, observation, best, money, prices, seed, at_once)
-
-
-def _round(
-    seen: Observation, observation: Observation, best: Best, money: float, prices: Prices, seed: int, at_once: bool
-) -> SamplePlan | None:
     decision, standing = standing_of(observation, best)
     if decision.is_decided:
         return None
-    left, drawn = np.sort(standing.left), columns_in_turn(seen)
-    size = seen.shape[1] if at_once else standing.next_size
-    paired = Paired.of(_with_drawn(seen, _more_columns(seen, left, drawn, size, seed)), left)
-    usable = np.flatnonzero(~paired.is_gap.any(axis=0))[:size]
-    is_open = np.isnan(paired.values[:, usable])
-    is_late = is_open[:, : standing.next_size].any(axis=1)
-    if at_once and is_late.any() and not is_late.all():  # such as rows that were added: they come first
-        left, usable = left[is_late], usable[: CATCH_UP * standing.next_size]
-        is_open = is_open[is_late, : len(usable)]
-    columns = paired.columns[usable]
-    whole = len(left) == seen.shape[0] and bool(is_open.all())
-    p, t = np.nonzero(is_open.T)[::-1]
-    price = prices.columns[columns] if whole else np.bincount(t, prices.entries(left[p], columns[t]), len(columns))
-    bought = int(np.searchsorted(np.cumsum(price), money * (1 + 1e-12), side="right"))
-    kept = t < bought
-    new = np.setdiff1d(columns[:bought], drawn, assume_unique=True)
-    in_turn = np.concatenate([drawn, columns[:bought][np.isin(columns[:bought], new)]])
-    if not len(new) and not kept.any():
+    if best.axis == 1:
+        return _round(observation, best, standing, money, prices, seed, at_once)
+    plan = _round(observation.T, best, standing, money, _turned_prices(prices), seed, at_once)
+    return None if plan is None else _turned(plan)
+
+
+class _Wanted(NamedTuple):
+    """Values that are not known yet, column after column in the order of drawing."""
+
+    rows: IndexVector  # that are left
+    columns: IndexVector  # (c,), in the order of drawing
+    i: IndexVector  # (w,)
+    place: IndexVector  # (w,), in columns; ascending
+    is_whole: bool  # whether these are whole columns of which nothing is known
+
+    @classmethod
+    def of(cls, seen: Observation, standing: Standing, drawn: IndexVector, seed: int, at_once: bool) -> _Wanted:
+        """What the next look needs, or as much as can be wanted at once."""
+        rows, size = np.sort(standing.left), seen.shape[1] if at_once else standing.next_size
+        paired = Paired.of(seen._replaced(drawn_columns=_with_more(seen, rows, drawn, size, seed)), rows)
+        usable = np.flatnonzero(~paired.is_gap.any(axis=0))[:size]
+        is_open = np.isnan(paired.values[:, usable])
+        is_late = is_open[:, : standing.next_size].any(axis=1)
+        if at_once and is_late.any() and not is_late.all():  # such as rows that were added: they come first
+            rows, usable = rows[is_late], usable[: CATCH_UP * standing.next_size]
+            is_open = is_open[is_late, : len(usable)]
+        place, p = np.nonzero(is_open.T)
+        return cls(rows, paired.columns[usable], rows[p], place, len(rows) == seen.shape[0] and bool(is_open.all()))
+
+    def within(self, money: float, prices: Prices) -> _Wanted:
+        """As many of the columns as the money buys."""
+        price = np.bincount(self.place, prices.entries(self.i, self.columns[self.place]), len(self.columns))
+        total = np.cumsum(prices.columns[self.columns] if self.is_whole else price)
+        bought = int(np.searchsorted(total, money * (1 + 1e-12), side="right"))
+        kept = self.place < bought
+        return self._replace(columns=self.columns[:bought], i=self.i[kept], place=self.place[kept])
+
+
+def _round(
+    seen: Observation, best: Best, standing: Standing, money: float, prices: Prices, seed: int, at_once: bool
+) -> SamplePlan | None:
+    """The round for rows, whatever they are called."""
+    drawn = columns_in_turn(seen)
+    wanted = _Wanted.of(seen, standing, drawn, seed, at_once).within(money, prices)
+    new = wanted.columns[~np.isin(wanted.columns, drawn)]
+    if not len(new) and not len(wanted.i):
         return None
-    reason = f"{counted(bought, 'column')} of those drawn uniformly, in {counted(len(left), 'row')} that are left"
-    i, j = (NO_INDEX, NO_INDEX) if whole else (left[p[kept]], columns[t[kept]])
+    row, column = ("row", "column") if best.axis else ("column", "row")
+    counts = counted(len(wanted.columns), column), counted(len(wanted.rows), row)
+    cells = (NO_INDEX, NO_INDEX) if wanted.is_whole else (wanted.i, wanted.columns[wanted.place])
     return SamplePlan(
         seen.shape,
-        columns[:bought] if whole else NO_INDEX,
+        wanted.columns if wanted.is_whole else NO_INDEX,
         NO_INDEX,
-        i,
-        j,
+        *cells,
         design=ALL_UNIFORM,
-        reasons=(reason if best.axis else reason.replace("column", "line").replace("row", "column"),),
-        evidence=not len(i),
+        reasons=(f"{counts[0]} drawn uniformly, in {counts[1]} that are left",),
+        evidence=not len(cells[0]),
         forbidden=seen.forbidden,
-        drawn_columns=in_turn,
+        drawn_columns=np.concatenate([drawn, new]),
     )
 
 
-def _more_columns(seen: Observation, left: IndexVector, drawn: IndexVector, size: int, seed: int) -> IndexVector:
+def _with_more(seen: Observation, rows: IndexVector, drawn: IndexVector, size: int, seed: int) -> IndexVector:
     """Columns in the order of drawing, with as many new ones as it takes to have ``size`` without gaps."""
     order = np.random.default_rng(seed).permutation(seen.shape[1])
     others = order[~np.isin(order, np.concatenate([drawn, seen.forbidden.columns]))]
-    n_usable = np.count_nonzero(~Paired.of(seen, left).is_gap.any(axis=0))
+    n_usable = np.count_nonzero(~Paired.of(seen, rows).is_gap.any(axis=0))
     return np.concatenate([drawn, others[: max(size - n_usable, 0)]])
-
-
-def _with_drawn(seen: Observation, columns: IndexVector) -> Observation:
-    return seen._replaced(drawn_columns=columns)
 
 
 def _turned(plan: SamplePlan) -> SamplePlan:

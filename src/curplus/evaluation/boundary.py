@@ -20,7 +20,7 @@ from .._typing import FloatArray
 __all__ = ["Boundary", "look_sizes"]
 
 FIRST = 20  # columns: with fewer, Student's t is off for 0/1 answers (benchmarks/best.py, coverage)
-GROWTH = 1.1  # benchmarks/best.py: 1.2 takes 2 % more answers, and 1.1 takes one more fit of bounds for each
+GROWTH = 1.1  # benchmarks/best.py: with 1.2 it takes 2 to 4 % more answers
 LOWEST, HIGHEST, STEPS = -6.0, 12.0, 120  # grid of the normal densities, and the largest bound
 
 

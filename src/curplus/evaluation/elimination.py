@@ -3,8 +3,9 @@
 All follows from the values and the order in which columns were drawn, so that it can be gone through again at any time.
 At a look with k places to fill among p rows, a row leaves if at least k others are above it, and is chosen if it is
 above p - k others. If one of the true k best leaves, or another one is chosen, a row that is not among the best was
-taken to be above one that is. Only rows at the border run that risk by a single mistake, so the chance of the look is
-shared by p comparisons, or by all k (p - k) of them if these are fewer.
+taken to be above one that is. Only rows at the border run that risk by a single mistake, of one of the others: so the
+chance of the look is shared by p comparisons, or by all k (p - k) of them if these are fewer. For k > 1 this neglects
+that several mistakes coincide; benchmarks/best.py measures how often the best are ruled out in rows that are all alike.
 """
 
 from __future__ import annotations

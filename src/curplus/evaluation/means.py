@@ -135,8 +135,10 @@ def _means_of_rows(approximation: Factorization, observation: Observation, level
     known = known_part(found.sample)
     is_exact = (known.n_values == known.n_places) & (known.n_places > 0)
     noise, shared = _noise(observation), None
-    columns = drawn_columns(found.sample, known, prediction) or uniform_columns(found.sample, known)
-    if found.reason and columns is not None:
+    columns = None
+    if found.reason:
+        columns = drawn_columns(found.sample, known, prediction) or uniform_columns(found.sample, known)
+    if columns is not None:
         means, squares, n_entries, shared = columns
         reason = _why_not(squares)
     else:
