@@ -13,7 +13,8 @@ import typer
 from .. import datasets
 from .._extras import pyplot
 from .._typing import FloatArray
-from ..evaluation import MeanEstimates
+from ..acquisition import acquire
+from ..evaluation import Best, MeanEstimates, decide
 from ..exceptions import InvalidArgumentError
 from ..factorization import Fact
 from ..methods.approximate import Offsets
@@ -78,6 +79,8 @@ def demo(
         with show.working("writing the report"):
             study.report(report)
         facts = [*status_facts(study.status()), *_checked(study, data.matrix, means)]
+    with show.working("looking for the best model"):
+        facts.append(_best_alone(data.matrix, share, seed))
     _draw(rounds, means, truth).savefig(out, dpi=120)
     best = means.to_frame().assign(model=range(n), truth=truth).iloc[means.best(1)]
     made = [Fact("report", str(report), "report in"), Fact("out", str(out), "picture in")]
@@ -133,6 +136,16 @@ def _checked(study: Study, matrix: FloatArray, means: MeanEstimates) -> list[Fac
         Fact("coverage", float(np.mean((means.low <= truth) & (truth <= means.high))), "intervals that hold the truth"),
         Fact("true_best", best, "truly best model", reason=f"{place} the {len(means.best(1))} that may be the best"),
     ]
+
+
+def _best_alone(matrix: FloatArray, share: float, seed: int) -> Fact:
+    """What the same money decides if all that matters is which model is best."""
+    seen = acquire(matrix, goal=Best(1), budget=share, rng=seed)
+    decision = decide(seen, Best(1))
+    names = ", ".join(f"model {k}" for k in decision.possible) if decision.is_decided else "not decided"
+    return Fact(
+        "best_alone", names, "if only the best is wanted", reason=f"{seen.n_values_read / matrix.size:.0%} bought"
+    )
 
 
 def _root_mean_square(errors: FloatArray) -> float:
