@@ -104,7 +104,8 @@ def _expected(candidates: Candidates) -> Expected:
     d, size = candidates.sample.shape
     norms = to_numpy(squared_norms(candidates.sample))
     untouched = are_untouched(candidates)
-    touched = np.isin(np.arange(size), candidates.available) & ~untouched
+    touched = ~untouched
+    touched[candidates.taken] = touched[candidates.excluded] = False
     size_of_touched = float(np.mean(norms[touched])) / d if np.any(touched) else 0.0
     of_untouched = d * _mean_square(candidates, untouched, prior=size_of_touched)
     of_touched = d * _mean_square(candidates, touched)
@@ -255,7 +256,9 @@ def _drawn_by_size(
 
 def _leading(others: IndexVector, keys: FloatArray, count: int) -> IndexVector:
     """Those with the largest keys, in order, the first ones of equal keys; only these few are sorted."""
-    if 0 < count < len(others):
+    if count <= 0:
+        return others[:0]
+    if count < len(others):
         least = np.partition(keys[others], len(others) - count)[len(others) - count]
         others = others[keys[others] >= least]
-    return others[np.argsort(-keys[others], kind="stable")][: max(count, 0)]
+    return others[np.argsort(-keys[others], kind="stable")][:count]

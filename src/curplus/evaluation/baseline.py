@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._arrays import abs_squared, array_namespace, conjugate, double, float64, host_kind, to_device, to_numpy
 from .._sets import different, is_in
@@ -38,24 +39,33 @@ class SampledSums(NamedTuple):
 Sides = tuple[tuple[SampledSums, ...], tuple[SampledSums, ...]]  # for the rows, and for the columns
 
 
-def left_out_means_at(observation: Observation, records: IndexVector, held_out: IndexVector) -> FloatArray:
+def left_out_means_at(observation: Observation, records: IndexVector, *, at_once: bool) -> FloatArray:
     """Predictions by means of rows and columns at some records, from everything else that was read, shape (k,).
 
-    Records that are ``held_out`` are left out at once; the others are left out a fifth at a time.
+    The records are left out all at once, or a fifth at a time.
     """
     entries = np.flatnonzero(observation.outside)
     place = observation.entries.flat_index
-    fold = dealt(place[records], FOLDS, np.random.default_rng(0))
-    fold[np.isin(records, held_out)] = FOLDS
+    fold = np.zeros(len(records), np.int64) if at_once else dealt(place[records], FOLDS, np.random.default_rng(0))
     kind = np.result_type(host_kind(observation.values), np.float64)
     guesses = np.zeros((len(EXTRA_VALUES), len(records)), dtype=kind)
     turned = tuple(x._replace(totals=conjugate(x.totals)) for x in _sampled_sums(observation.H))
     sides = _sampled_sums(observation), turned
     for k in np.unique(fold):
         out = fold == k
-        use = entries[~is_in(place[entries], different(place[records[out]]))]
+        use = entries[~_same_places(observation, records[out])[entries]]
         guesses[:, out] = _guesses(observation, sides, use, records[out])
     return _better(guesses, observation, records)
+
+
+def _same_places(observation: Observation, records: IndexVector) -> NDArray[np.bool_]:
+    """Which of all records stand where some of them do."""
+    same = np.zeros(observation.n_entries, dtype=bool)
+    same[records] = True
+    if observation.entries.has_repeats:
+        place = observation.entries.flat_index
+        return is_in(place, different(place[records]))
+    return same
 
 
 def _guesses(observation: Observation, sides: Sides, use: IndexVector, at: IndexVector) -> FloatArray:

@@ -148,8 +148,8 @@ def _weights(observation: Observation, records: IndexVector) -> FloatArray:
 def _error_of_means(residual: Residual, sample: UnusedEntries, weights: FloatArray) -> float:
     """Mean squared error of row and column means at the same entries."""
     o = residual.observation
-    held = sample.records if sample.evidence == HELD_OUT else sample.records[:0]
-    guess = left_out_means_at(o.divide(residual.unit), sample.records, held) * residual.unit
+    at_once = sample.evidence == HELD_OUT
+    guess = left_out_means_at(o.divide(residual.unit), sample.records, at_once=at_once) * residual.unit
     return float(np.mean(weights * residual.squares_of(sample.records, guess)))
 
 

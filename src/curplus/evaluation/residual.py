@@ -143,13 +143,17 @@ class Residual:
         n_read = size - self.n_rest
         return known / n_read if n_read else math.nan
 
+    @cached_property
+    def _mean_square(self) -> float:
+        return float(self._mean(abs_squared))
+
     def matrix_norm(self) -> float:
         """Estimate of the norm of the matrix, in units."""
-        return math.sqrt(self._mean(abs_squared) * self.size)
+        return math.sqrt(self._mean_square * self.size)
 
     def matrix_spread(self) -> float:
         """Estimate of the standard deviation of all values around their mean, in units."""
-        return math.sqrt(max(self._mean(abs_squared) - abs(self._mean(lambda x: x)) ** 2, 0.0))
+        return math.sqrt(max(self._mean_square - abs(self._mean(lambda x: x)) ** 2, 0.0))
 
     @cached_property
     def spectral_norm(self) -> float:

@@ -71,7 +71,7 @@ class Region(NamedTuple):
 
     def size(self, shape: Shape) -> int:
         """Number of these places, each counted once."""
-        return shape[0] * shape[1] - int(np.sum(self.others(shape)))
+        return shape[0] * shape[1] - int(np.sum(self.others(shape))) if self.any else 0
 
 
 def check_region(places: Any, shape: Shape, *, name: str) -> Region:

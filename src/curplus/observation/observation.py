@@ -225,6 +225,8 @@ class Observation(Readings):
         steering = self.is_forbidden(self.i, self.j)
         if self.evidence is None:
             return steering
+        if not self.entries.has_repeats:
+            return steering | ~self.evidence
         place = self.entries.flat_index
         return steering | is_in(place, different(place[~self.evidence]))
 
