@@ -2,6 +2,8 @@
 
 import os
 import signal
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import array_api_strict
@@ -111,25 +113,31 @@ def recording_source():
     return RecordingSource
 
 
-@pytest.fixture(scope="session")
-def array_library():
-    """The array library of a name, as a namespace; a test that asks for one that cannot be used is skipped."""
-
-    def find(name):
-        if name in ("numpy", "array_api_strict"):
-            return {"numpy": np, "array_api_strict": array_api_strict}[name]
-        library = pytest.importorskip(f"array_api_compat.{name}", reason=f"{name} is not installed")
-        if name == "cupy" and not pytest.importorskip("cupy").cuda.is_available():
-            pytest.skip("cupy finds no GPU")
-        if name == "torch":
-            library.set_warn_always(True)  # it warns only once otherwise, so that only the first test would see it
-        return library
-
-    return find
+def why_unusable(name):
+    """Why the tests cannot use an array library; None if they can."""
+    if find_spec(name) is None:
+        return f"{name} is not installed"
+    if name == "cupy" and not import_module("cupy").cuda.is_available():
+        return "cupy finds no GPU"
+    return None
 
 
-@pytest.fixture(params=["numpy", "array_api_strict", "torch", "cupy"])
-def xp(request, array_library):
+OTHER_LIBRARIES = ("torch", "cupy")  # tests/test_array_libraries.py names those that cannot be used
+USABLE_LIBRARIES = ("array_api_strict", *(name for name in OTHER_LIBRARIES if why_unusable(name) is None))
+
+
+def array_library(name):
+    """The array library of a name, as a namespace."""
+    if name in ("numpy", "array_api_strict"):
+        return {"numpy": np, "array_api_strict": array_api_strict}[name]
+    library = import_module(f"array_api_compat.{name}")
+    if name == "torch":
+        library.set_warn_always(True)  # it warns only once otherwise, so that only the first test would see it
+    return library
+
+
+@pytest.fixture(params=["numpy", *USABLE_LIBRARIES])
+def xp(request):
     """Each array library that the kernels are tested with, as far as it is installed."""
     return array_library(request.param)
 

@@ -18,6 +18,7 @@ from curplus.acquisition import ENTRY_STRATEGIES, RULES, STRATEGIES, ProductLeve
 from curplus.factorization import Provenance
 from curplus.solvers import SOLVERS
 from curplus.sources import FactoredSource
+from tests.conftest import OTHER_LIBRARIES, USABLE_LIBRARIES, array_library, why_unusable
 from tests.test_gaps import Fixed
 
 SHAPE = N, M = 211, 157  # sides that nothing else has
@@ -51,8 +52,16 @@ class Library:
         return 1e-9 if self.kind == "float64" else 1e-3
 
 
-@pytest.fixture(params=["array_api_strict", "torch", "cupy"])
-def xp(request, array_library):
+@pytest.mark.parametrize("name", OTHER_LIBRARIES)
+def test_an_array_library_can_be_used(name):
+    """The tests run over those that can; the reasons for the others stand here, once."""
+    if (reason := why_unusable(name)) is not None:
+        pytest.skip(reason)
+    assert array_library(name).asarray([1.0]) is not None
+
+
+@pytest.fixture(params=USABLE_LIBRARIES)
+def xp(request):
     """Each array library but NumPy, with which they are compared."""
     return array_library(request.param)
 
@@ -210,7 +219,8 @@ def test_a_product_of_factors_is_read_where_its_factors_are(rng, library, counts
         assert close(answer.to_array(), curplus.cur_full(expected, observed(expected), 4).to_array(), library.digits)
 
 
-def test_tensors_that_record_gradients_are_read_without_them(array_library, full_rank):
+@pytest.mark.skipif("torch" not in USABLE_LIBRARIES, reason="torch cannot be used")
+def test_tensors_that_record_gradients_are_read_without_them(full_rank):
     matrix = array_library("torch").asarray(full_rank(SHAPE)).requires_grad_()
     seen = observed(matrix)
     answer = curplus.cur_full(matrix, seen, 3)

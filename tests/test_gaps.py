@@ -455,6 +455,15 @@ def check_is_table(seen, *, names=True):
         assert list(seen.column_names) == ["a", "b", "c"]
 
 
+@pytest.mark.parametrize(("n_rows", "n_columns"), [(30, 8), (30, 3), (4, 8)])
+def test_a_table_with_gaps_that_was_read_by_rows_and_by_columns_is_judged(rng, n_rows, n_columns):
+    M = with_holes(rng.standard_normal((30, 2)) @ rng.standard_normal((2, 8)), 0.2, rng)
+    seen = curplus.observe(M, n_columns=n_columns, n_rows=n_rows, n_entries=0, gaps=True, rng=0)
+    approx = curplus.approximate(seen)
+    assert curplus.certify(approx, seen).error >= 0
+    assert np.isfinite(approx.to_array()).all()
+
+
 def test_an_array_with_holes_is_kept_as_it_is(xp):
     seen = Observation.from_table(HOLES)
     check_is_table(seen, names=False)

@@ -508,6 +508,14 @@ def test_cells_that_nobody_asked_for_are_kept_and_flagged(study):
     assert study.observation().design.entries == "given"
 
 
+def test_in_logarithms_only_a_value_beyond_all_others_is_an_outlier(tmp_path):
+    study = Study.create(tmp_path / "potency", rows=20, columns=4, scale="log")
+    study.tell(long(*((i, 0, 10.0 ** (i / 3)) for i in range(20))))
+    study.tell(long((0, 1, 2e6)))
+    with pytest.raises(InvalidArgumentError, match=r"largest value so far, 2.154e\+06.*force=True"):
+        study.tell(long((1, 1, 1e10)))
+
+
 def test_a_value_a_thousand_times_too_large_is_refused_unless_forced(study):
     study.tell(long(*((f"r{k}", "c0", 1.0 + 0.1 * k) for k in range(20))))
     with pytest.raises(InvalidArgumentError, match="2500 of row 'r3', column 'c3' is 1,250 times as large"):

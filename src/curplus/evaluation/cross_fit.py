@@ -198,9 +198,10 @@ def judged_part(observation: Observation) -> Observation:
 def table_as_entries(observation: Observation) -> Observation:
     """The known values of a table with gaps as scattered entries; any other observation as it is."""
     o = observation
-    if o.known_columns is not None and o.n_columns == o.shape[1]:
-        return table_as_entries(o.T).T
-    if o.known_rows is None or o.n_rows < o.shape[0] or o.probabilities is not None:
+    if o.known_rows is None or o.n_rows < o.shape[0]:
+        is_whole = o.known_columns is not None and o.n_columns == o.shape[1]
+        return table_as_entries(o.T).T if is_whole else o
+    if o.probabilities is not None:
         return o
     k, j = np.nonzero(to_numpy(o.known_rows))
     return Observation(

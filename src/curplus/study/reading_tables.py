@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._spelling import option
 from .._typing import FloatArray, IndexVector
 from ..exceptions import InvalidArgumentError
 from ..observation.scale import NOT_POSITIVE
@@ -213,32 +214,35 @@ def check_positive(records: Records, rows: Axis, columns: Axis) -> None:
     """Refuse values that have no logarithm."""
     wrong = np.flatnonzero(records.values <= 0)
     if len(wrong):
-        i, j = divmod(int(records.cells[wrong[0]]), WIDTH)
-        more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
         raise InvalidArgumentError(
-            f"the value {records.values[wrong[0]]:g} of row {rows.labels([i])[0]!r}, column {columns.labels([j])[0]!r}"
-            f"{more} has no logarithm, and the study has scale='log'. Nothing was kept. {NOT_POSITIVE}."
+            f"{_at(records, wrong, rows, columns)} has no logarithm, and the study has scale='log'. Nothing was kept. "
+            f"{NOT_POSITIVE}."
         )
 
 
-def check_outliers(records: Records, recent: FloatArray, rows: Axis, columns: Axis) -> None:
-    """Refuse values a thousand times as large as usual: mostly a wrong unit or a lost decimal point."""
-    values = np.abs(records.values[np.isfinite(records.values)])
-    usual = _median_magnitude(np.concatenate([np.abs(recent), values]))
-    with np.errstate(invalid="ignore"):
-        wrong = np.flatnonzero(np.abs(records.values) >= OUTLIER * usual)
-    if not len(wrong):
+def check_outliers(records: Records, recent: FloatArray, rows: Axis, columns: Axis, *, is_log: bool) -> None:
+    """Refuse values a thousand times as large as usual: mostly a wrong unit or a lost decimal point.
+
+    Usual is the median magnitude, or the largest that was told before if values span powers of ten.
+    """
+    magnitudes = np.abs(np.concatenate([recent, [] if is_log else records.values[np.isfinite(records.values)]]))
+    magnitudes = magnitudes[magnitudes > 0]
+    if len(magnitudes) < ENOUGH:
         return
-    k = int(wrong[0])
-    i, j = divmod(int(records.cells[k]), WIDTH)
+    usual, word = (np.max(magnitudes), "largest value") if is_log else (np.median(magnitudes), "median magnitude")
+    wrong = np.flatnonzero(np.abs(records.values) >= OUTLIER * usual)
+    if len(wrong):
+        value = abs(records.values[wrong[0]])
+        raise InvalidArgumentError(
+            f"{_at(records, wrong, rows, columns)} is {value / usual:,.0f} times as large as the {word} so far, "
+            f"{usual:.4g}. Is it a wrong unit or a lost decimal point? Nothing was kept. If the value is right, say "
+            f"{option('force', True)}."
+        )
+
+
+def _at(records: Records, wrong: IndexVector, rows: Axis, columns: Axis) -> str:
+    """The first of some wrong values, and where it stands."""
+    i, j = divmod(int(records.cells[wrong[0]]), WIDTH)
     more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
-    raise InvalidArgumentError(
-        f"the value {records.values[k]:g} of row {rows.labels([i])[0]!r}, column {columns.labels([j])[0]!r}{more} is "
-        f"{abs(records.values[k]) / usual:,.0f} times as large as the median magnitude, {usual:.4g}. Is it a wrong "
-        "unit or a lost decimal point? Nothing was kept. If the value is right, use force=True."
-    )
-
-
-def _median_magnitude(magnitudes: FloatArray) -> float:
-    some = magnitudes[magnitudes > 0]
-    return float(np.median(some)) if len(some) >= ENOUGH else float("inf")
+    value, row, column = records.values[wrong[0]], rows.labels([i])[0], columns.labels([j])[0]
+    return f"the value {value:g} of row {row!r}, column {column!r}{more}"

@@ -385,9 +385,10 @@ class Study:
 
     def _keep(self, records: Records, origin: Origin, *, check: bool = False, **how: bool) -> Receipt:
         axes, price = self._axes, self._entry_price
-        if self.settings.scale is not None:
+        is_log = self.settings.scale is not None
+        if is_log:
             check_positive(records, *axes)
-        refuse = (lambda fresh, recent: check_outliers(fresh, recent, *axes)) if check else None
+        refuse = (lambda fresh, recent: check_outliers(fresh, recent, *axes, is_log=is_log)) if check else None
         return self._storage.add_records(records, origin, price, check=refuse, **how)
 
     def cancel(self, worklist: Worklist | int, cells: Any = None) -> int:
