@@ -75,7 +75,7 @@ def demo(
         with show.working("buying answers in three rounds"):
             rng = np.random.default_rng(seed)
             rounds = [_round(study, data.matrix, share / N_ROUNDS, rng) for _ in range(N_ROUNDS)]
-            means = study.means()
+            means = study.means(min_value=0.0, max_value=1.0)
         with show.working("writing the report"):
             study.report(report)
         facts = [*status_facts(study.status()), *_checked(study, data.matrix, means)]
@@ -167,6 +167,6 @@ def _draw(rounds: list[dict[str, float]], means: MeanEstimates, truth: FloatArra
     plot_means(means, most=20, ax=right)
     shown = np.argsort(-means.estimate, kind="stable")[:20]
     right.plot(truth[shown], np.arange(len(shown)), "kx", ms=5, label="truth")
-    right.legend(fontsize=8, framealpha=1, loc="lower right")
+    right.legend(fontsize=8, framealpha=1, loc="upper left")
     right.set_xlabel("share of right answers of each model")
     return figure
