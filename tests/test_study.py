@@ -7,7 +7,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import curplus
@@ -779,7 +779,6 @@ LINES = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3), VALUES), min_si
 
 
 @given(tables=st.lists(LINES, min_size=1, max_size=4), names=st.booleans())
-@settings(max_examples=25)
 def test_an_export_has_every_reading_bit_for_bit_and_no_formula(tmp_path_factory, tables, names):
     folder = tmp_path_factory.mktemp("export")
     rows = ["=cmd|' /C calc'!A0", "+1", "-x", "@a", "'quoted", "../../etc/passwd"] if names else 6
