@@ -60,7 +60,7 @@ MECHANISMS: dict[str, Callable[[ExitStack], None]] = {
         "skeleton", "_most_cautious", lambda errors, rounding: int(np.argmin(errors.sum(axis=1)))
     ),
     "posterior mean of the shrunken factors": replaced("shrunken", "posterior_mean", lambda entries, start: start),
-    "shrinkage of the weights": replaced("trials", "blend_weights", plain_weights),
+    "shrinkage of the weights": replaced("blend", "blend_weights", plain_weights),
     "rows and columns as they were read": replaced(
         "approximate",
         "put_back",

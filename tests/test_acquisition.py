@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import curplus
@@ -74,7 +74,6 @@ def assert_true_to(M, seen):
 
 
 @every_strategy
-@settings(max_examples=40)
 @given(st.data(), low_rank_matrices(), seeds)
 def test_reads_exactly_the_budget_and_nothing_twice(strategy, data, M, seed):
     how_many = data.draw(counts(M.shape))
@@ -92,7 +91,6 @@ def test_reads_exactly_the_budget_and_nothing_twice(strategy, data, M, seed):
 
 
 @every_strategy
-@settings(max_examples=40)
 @given(st.data(), low_rank_matrices(), seeds)
 def test_goes_on_from_what_is_there(strategy, data, M, seed):
     first, total = data.draw(counts(M.shape)), data.draw(counts(M.shape))
@@ -318,7 +316,6 @@ def test_auto_keeps_what_was_promised_on_dexter(data_dir):
 
 
 @every_strategy
-@settings(max_examples=40)
 @given(st.data(), low_rank_matrices(), seeds)
 def test_a_symmetric_matrix_is_read_by_columns_only(strategy, data, M, seed):
     M = (M @ M.T).astype(M.dtype)

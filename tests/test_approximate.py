@@ -6,13 +6,14 @@ import array_api_strict
 import numpy as np
 import pytest
 import scipy.sparse
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import curplus
 from curplus import Observation
 from curplus.exceptions import InvalidArgumentError, SpanError
 from curplus.methods import StackedApproximation
+from tests.conftest import effort
 from tests.strategies import FIELDS, adjoint, fields, gaussian, in_field
 from tests.test_evidence import noisy
 
@@ -60,9 +61,9 @@ def test_recovers_a_matrix_of_low_rank_from_any_mix(low_rank, rank, counts):
 
 
 @both_fields
-@pytest.mark.parametrize("counts", [(8, 0, 4000), (0, 8, 4000), (0, 0, 4000)])
+@pytest.mark.parametrize("counts", [(8, 0, 3000), (0, 8, 3000), (0, 0, 3000)])
 def test_nearly_recovers_it_from_entries(low_rank, counts):
-    M = low_rank((150, 120), 3)
+    M = low_rank((100, 80), 3)
     assert relative_error(curplus.approximate(observed_as(M, counts), 3), M) < 0.02
 
 
@@ -101,7 +102,7 @@ def test_what_was_read_is_reproduced_if_the_rank_allows(full_rank):
 
 
 @both_fields
-@pytest.mark.parametrize("rank", [1, 3, 7])
+@pytest.mark.parametrize("rank", effort([3], [1, 3, 7]))
 @pytest.mark.parametrize("counts", DESIGNS)
 def test_a_rank_that_is_asked_for_is_kept(full_rank, counts, rank):
     assert curplus.approximate(observed_as(full_rank((60, 50), noise=0.5), counts), rank).rank <= rank
@@ -126,7 +127,9 @@ def zoo(shape=(60, 50), seed=0):
     }
 
 
-@pytest.mark.parametrize("counts", [(0, 0, 60), (0, 0, 900), (5, 5, 0), (3, 3, 40), (12, 12, 100), (1, 1, 0)])
+@pytest.mark.parametrize(
+    "counts", [(0, 0, 60), (5, 5, 0), (3, 3, 40), *effort([], [(0, 0, 900), (12, 12, 100), (1, 1, 0)])]
+)
 @pytest.mark.parametrize("kind", list(zoo()))
 def test_it_is_never_much_worse_than_zero_or_the_additive_model(kind, counts):
     errors, additive = [], []
@@ -156,7 +159,7 @@ def test_rows_and_columns_of_noise_say_nothing_of_the_rest(rank):
 @pytest.mark.parametrize("counts", [(1, 0, 0), (8, 0, 5), (0, 8, 30), (1, 8, 0), (3, 3, 0), (3, 3, 30), (1, 1, 5)])
 def test_few_rows_or_columns_and_hardly_an_entry_say_about_what_the_mean_says(full_rank, counts):
     """Rows of the other side were fitted to single entries, and off by a hundred times the matrix."""
-    for seed in range(2):
+    for seed in range(effort(1, 2)):
         M = 3 + full_rank((60, 40), noise=1.0)
         seen = observed_as(M, counts, seed)
         for rank in (None, 1):
@@ -319,7 +322,7 @@ def test_a_constant_added_to_everything_is_added_to_the_answer(counts):
 
 
 @both_fields
-@pytest.mark.parametrize("scale", [1e-250, 1e-100, 1e100, 1e250])
+@pytest.mark.parametrize("scale", effort([1e-250, 1e250], [1e-250, 1e-100, 1e100, 1e250]))
 @pytest.mark.parametrize("counts", [(8, 9, 600), (0, 0, 900)])
 def test_scaling_the_matrix_scales_the_answer(full_rank, scale, counts):
     M = full_rank((60, 50), noise=0.5)
@@ -343,9 +346,8 @@ def test_the_same_values_as_rows_or_as_entries_have_nearly_the_same_answer():
 @pytest.mark.parametrize("counts", DESIGNS)
 def test_the_same_seed_has_the_same_bits(full_rank, counts):
     seen = observed_as(full_rank((60, 50), noise=0.5), counts)
-    one, same, drawn = (curplus.approximate(seen, 3, rng=rng) for rng in (7, 7, np.random.default_rng(7)))
+    one, same = (curplus.approximate(seen, 3, rng=rng) for rng in (7, np.random.default_rng(7)))
     np.testing.assert_array_equal(one.to_array(), same.to_array())
-    np.testing.assert_array_equal(one.to_array(), drawn.to_array())
 
 
 @both_fields
@@ -359,7 +361,6 @@ def test_single_precision_and_other_libraries_are_taken(low_rank, field):
     assert np.linalg.norm(np.asarray(foreign.to_array()) - M) < 1e-10 * np.linalg.norm(M)
 
 
-@settings(max_examples=30)
 @given(st.integers(0, 10**6), st.integers(1, 15), st.integers(1, 15), fields, st.data())
 def test_any_observation_has_a_finite_answer(seed, n, m, field, data):
     rng = np.random.default_rng(seed)

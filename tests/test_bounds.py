@@ -11,6 +11,7 @@ from curplus.evaluation.cross_fit import cross_fit
 from curplus.exceptions import InconsistentObservationError, InvalidArgumentError
 from curplus.observation import Bounds, Cells, Observation, SamplingDesign
 from curplus.observation.bounds import truncated_mean
+from tests.conftest import effort
 
 N, M, LIMIT = 50, 30, 1.0
 
@@ -77,7 +78,7 @@ def test_far_from_the_mean_the_bound_itself_is_expected():
 # They are kept
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=effort(20, 200))
 @given(seed=st.integers(0, 1000), kind=st.sampled_from(KINDS))
 def test_bounds_survive_transposition_subsets_and_files(seed, kind, tmp_path_factory):
     seen = observation(kind, *censored(seed))

@@ -11,6 +11,7 @@ from curplus.acquisition.budget import split_budget
 from curplus.acquisition.costs import spent
 from curplus.acquisition.unexplained import Unexplained
 from curplus.exceptions import InvalidArgumentError
+from tests.conftest import effort
 
 from .strategies import seeds
 
@@ -33,7 +34,6 @@ class CountingFunction(curplus.CallableSource):
         super().__init__(function, M.shape)
 
 
-@settings(max_examples=30)
 @given(st.floats(0.02, 0.9), st.sampled_from(["auto", "uniform", "pivoted", "residual_norm"]), seeds)
 @example(0.1796875, "uniform", 0)  # three columns and four rows, rounded up, leave less for entries than their share
 def test_a_share_is_never_exceeded_and_nearly_used_up(share, strategy, seed):
@@ -52,7 +52,6 @@ def test_a_number_of_values_is_the_share_that_it_is():
     np.testing.assert_array_equal(a.i, b.i)
 
 
-@settings(max_examples=25)
 @given(seeds, st.floats(100, 3000))
 def test_money_is_never_overspent_whatever_the_prices(seed, budget):
     M = low_rank()
@@ -146,7 +145,6 @@ def test_an_even_matrix_is_read_as_prices_say():
         assert 0 <= round(seen.n_columns - split.columns / 200) <= 2
 
 
-@settings(max_examples=25)
 @given(st.floats(0.1, 0.6), seeds, st.floats(0.0, 3.0), st.floats(0.0, 3.0))
 def test_heavy_rows_and_columns_do_not_make_it_spend_more(share, seed, rows, columns):
     rng = np.random.default_rng(seed)
@@ -267,7 +265,6 @@ def test_observe_says_what_is_wrong_with_a_budget(how, message):
 # What must and must not be read
 
 
-@settings(max_examples=25)
 @given(st.data(), st.sampled_from(["auto", "pivoted", "residual_norm", "leverage", "uniform"]), seeds)
 def test_required_places_are_read_and_forbidden_ones_are_not(data, strategy, seed):
     M = low_rank()
@@ -369,7 +366,7 @@ def test_a_backtest_that_cannot_work_says_why(matrix, how, message):
         curplus.backtest(matrix, **how)
 
 
-@settings(max_examples=20)
+@settings(max_examples=effort(20, 200))
 @given(seeds, st.integers(1000, 6000), st.integers(100, 2500))
 def test_what_entries_have_used_up_is_not_spent_again_on_rows_and_columns(seed, n_entries, more):
     M = low_rank(200, 200)

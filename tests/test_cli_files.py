@@ -1,45 +1,19 @@
 """The verbs on files as people have them: tables with gaps, long tables, pipes; what they print and what they write."""
 
-import io
 import json
 import os
 import subprocess
 import sys
-from contextlib import redirect_stderr, redirect_stdout
-from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 import curplus
+from tests.commands import run
 
 pytest.importorskip("typer")
 pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
-
-
-class Done(NamedTuple):
-    """How a command ended, and what it printed."""
-
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-def run(*arguments, stdin="", cwd=None):
-    """Run a command in this process, with a text on standard input, and without a terminal."""
-    from curplus.cli import run as run_command
-
-    out, err = io.StringIO(), io.StringIO()
-    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
-        patch.delenv("COLUMNS", raising=False)
-        patch.setattr(sys, "argv", ["curplus", *map(str, arguments)])
-        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
-        if cwd is not None:
-            patch.chdir(cwd)
-        with pytest.raises(SystemExit) as ended:
-            run_command()
-    return Done(ended.value.code or 0, out.getvalue(), err.getvalue())
 
 
 def printed(*arguments, **options):

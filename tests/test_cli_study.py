@@ -1,9 +1,7 @@
-"""Studies on the command line: a whole story in processes of their own, and one line of error for what cannot work."""
+"""Studies on the command line: whole stories, command by command, and one line of error for what cannot work."""
 
 import json
-import os
 import re
-import subprocess
 import sys
 
 import numpy as np
@@ -15,9 +13,9 @@ pytest.importorskip("pandas")
 import pandas as pd
 
 import curplus
-from curplus.cli import run
 from curplus.cli.study_run import command_as_function
 from curplus.exceptions import InvalidArgumentError
+from tests.commands import run
 
 N_ROWS, N_COLUMNS = 60, 40
 ROWS = [f"[red]model {k}" for k in range(N_ROWS - 2)] + ["=1+1", "model, with a comma"]
@@ -39,11 +37,8 @@ def folder(tmp_path):
 
 
 def study(folder, *arguments, code=0):
-    """What ``curplus study`` prints, in a process of its own."""
-    command = [sys.executable, "-m", "curplus", "study", *map(str, arguments)]
-    done = subprocess.run(
-        command, capture_output=True, text=True, cwd=folder, env=os.environ | {"COLUMNS": "200"}, check=False
-    )
+    """What ``curplus study`` prints, started in the folder."""
+    done = run("study", *arguments, cwd=folder, width=200)
     assert done.returncode == code, done.stderr
     assert "Traceback" not in done.stderr
     return done
@@ -272,15 +267,9 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("arguments", "code", "message"), WRONG, ids=[" ".join(map(str, x[0])) for x in WRONG])
-def test_what_cannot_work_is_one_line_of_error(folder, monkeypatch, capsys, arguments, code, message):
+def test_what_cannot_work_is_one_line_of_error(folder, arguments, code, message):
     curplus.Study.create(folder / "a.study", rows=ROWS, columns=N_COLUMNS).close()
-    monkeypatch.chdir(folder)
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    monkeypatch.setattr(sys, "argv", ["curplus", "study", *map(str, arguments)])
-    with pytest.raises(SystemExit) as ended:
-        run()
-    assert ended.value.code == code
-    (complaint,) = capsys.readouterr().err.splitlines()
+    (complaint,) = study(folder, *arguments, code=code).stderr.splitlines()
     assert complaint.startswith("error: ")
     assert message in complaint
     assert not (folder / "x.csv").exists()

@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import curplus
@@ -166,7 +166,6 @@ def test_one_place_can_be_asked_for():
         curplus.predict_interval(approx, seen, [40], [3])
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.floats(0, 100), min_size=1, max_size=40), st.floats(0.05, 0.95))
 def test_the_quantile_is_the_one_of_split_conformal_prediction(scores, level):
     x, n = np.array(scores), len(scores)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import curplus
@@ -143,7 +143,6 @@ def test_of_one_known_column_or_none_nothing_is_predicted(k):
     assert not Factors().fit(cells).to_array().any()
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     seed=st.integers(0, 10_000),
     n=st.integers(2, 12),

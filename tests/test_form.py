@@ -4,7 +4,7 @@ import types
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import curplus
@@ -82,7 +82,6 @@ def test_a_matrix_of_zeros_is_zero():
     assert not approx.cur().U.any()
 
 
-@settings(max_examples=25)
 @given(st.data(), seeds, st.sampled_from([np.float32, np.float64]), st.integers(-30, 30))
 def test_c_u_r_equals_the_approximation_for_any_sample(data, seed, dtype, power):
     M = (10.0 ** (power / 3) * np.random.default_rng(seed).standard_normal((9, 8))).astype(dtype)

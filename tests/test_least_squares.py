@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from curplus.methods.approximate.least_squares import SparseSums, solve
+from curplus.methods.approximate.posterior import SparseSums, solve
 from curplus.observation import Entries
 from tests.strategies import FIELDS, adjoint, gaussian
 

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import curplus
@@ -64,7 +64,6 @@ def test_is_the_nystroem_approximation_of_the_columns(rng, rank, form, scale):
         np.testing.assert_allclose(C @ U @ R / scale, approx.to_array() / scale, atol=1e-6)
 
 
-@settings(max_examples=80)
 @given(st.data(), psd_matrices(), seeds)
 def test_the_answer_is_psd_and_symmetric_to_the_last_bit(data, M, seed):
     n = len(M)
@@ -90,7 +89,6 @@ def test_the_answer_is_psd_and_symmetric_to_the_last_bit(data, M, seed):
     assert low - unit <= np.linalg.norm(error) <= high + unit
 
 
-@settings(max_examples=60)
 @given(st.data(), psd_matrices(), st.sampled_from(["symmetric", "psd"]), seeds)
 def test_every_kind_of_sample_gives_a_symmetric_answer(data, M, word, seed):
     n, rng = len(M), np.random.default_rng(seed)
@@ -268,7 +266,6 @@ def test_a_far_cluster_is_found(strategy):
         assert acquire(M, n_columns=20, psd=True, strategy=strategy, rng=seed).column_index.max() >= 280
 
 
-@settings(max_examples=60)
 @given(st.data(), psd_matrices(), seeds)
 def test_reads_the_diagonal_few_entries_and_columns_and_counts_all(recording_source, data, M, seed):
     n, source = len(M), recording_source(M)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import curplus
@@ -44,7 +44,6 @@ def test_observing_a_function_asks_for_each_position_once(M, data, seed):
 
 
 @pytest.mark.parametrize("entry_strategy", ["uniform", "product_leverage"])
-@settings(max_examples=30)
 @given(low_rank_matrices(), st.data(), seeds)
 def test_acquiring_asks_for_each_position_once_and_for_nothing_known(entry_strategy, M, data, seed):
     first, total = data.draw(counts(M.shape)), data.draw(counts(M.shape))
@@ -68,7 +67,6 @@ def test_entries_of_a_start_are_not_asked_for_again_on_new_rows_and_columns(M, d
     np.testing.assert_array_equal(function.n_asked, places(seen) & ~places(start))
 
 
-@settings(max_examples=30)
 @given(low_rank_matrices(), st.data(), seeds)
 def test_a_symmetric_function_is_asked_for_each_position_once(M, data, seed):
     M = (M @ M.T).astype(M.dtype)

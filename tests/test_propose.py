@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import curplus
@@ -46,7 +46,6 @@ class Failing:
 
 
 @every_way
-@settings(max_examples=30)
 @given(st.data(), low_rank_matrices(), seeds)
 def test_acquire_is_the_loop_over_propose(way, data, M, seed):
     totals = data.draw(counts(M.shape))

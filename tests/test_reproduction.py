@@ -37,6 +37,8 @@ from curplus.paper import (
     tables,
 )
 from curplus.solvers import AcceleratedGradient, MinimumNorm
+from tests import commands
+from tests.conftest import effort
 
 pytest.importorskip("matplotlib")
 
@@ -410,7 +412,7 @@ def undisturbed(tmp_path_factory):
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
-@pytest.mark.parametrize("name", ["SIGKILL", "SIGINT", "SIGTERM"])
+@pytest.mark.parametrize("name", effort(["SIGKILL"], ["SIGKILL", "SIGINT", "SIGTERM"]))
 def test_an_interrupted_run_goes_on_to_the_same_bits_and_leaves_no_worker_behind(tmp_path, undisturbed, name):
     """Struck twice on the way, at random moments, then left to finish."""
     broken = tmp_path / "broken"
@@ -435,14 +437,6 @@ def test_an_interrupted_run_goes_on_to_the_same_bits_and_leaves_no_worker_behind
 
 
 # The command
-
-
-def _command(*arguments, cwd):
-    pytest.importorskip("typer")
-    environment = os.environ | {"COLUMNS": "200", "MPLBACKEND": "Agg"}
-    environment.pop("CURPLUS_DATA", None)
-    command = [sys.executable, "-m", "curplus", "reproduce", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False, env=environment)
 
 
 def test_every_figure_and_table_comes_from_one_command(tmp_path, monkeypatch):
@@ -470,7 +464,8 @@ def test_every_figure_and_table_comes_from_one_command(tmp_path, monkeypatch):
 
 
 def test_the_command_says_what_it_wrote(tmp_path):
-    done = _command("figure2", "--out", "here", "--jobs", 1, cwd=tmp_path)
+    pytest.importorskip("typer")
+    done = commands.run("reproduce", "figure2", "--out", "here", "--jobs", 1, cwd=tmp_path, width=200)
     assert done.returncode == 0, done.stderr
     assert "here/figure2.png" in done.stdout
     assert done.stderr == ""
@@ -490,8 +485,9 @@ def test_the_command_says_what_it_wrote(tmp_path):
     ],
 )
 def test_a_mistake_is_one_line(tmp_path, arguments, message):
+    pytest.importorskip("typer")
     (tmp_path / "file").write_text("")
-    done = _command(*arguments, cwd=tmp_path)
+    done = commands.run("reproduce", *arguments, cwd=tmp_path, width=200)
     assert done.returncode == 2
     assert message in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr
@@ -588,7 +584,7 @@ def test_dexter_agrees_with_what_is_known_of_it(data_dir):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends signals to a group of processes")
-@pytest.mark.parametrize("when", ["workers are starting", "cells are being measured"])
+@pytest.mark.parametrize("when", [*effort([], ["workers are starting"]), "cells are being measured"])
 def test_ctrl_c_is_answered_with_a_word_and_nothing_else(tmp_path, when):
     """As a terminal does it: the signal goes to the command and to all its workers."""
     pytest.importorskip("typer")

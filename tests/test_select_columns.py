@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 import scipy.linalg
 import scipy.sparse
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from curplus.acquisition import RULES, scores, select_columns
@@ -34,7 +34,6 @@ def left_out_error(M, index):
 
 
 @every_method
-@settings(max_examples=50)
 @given(st.data(), low_rank_matrices(), seeds)
 def test_as_many_distinct_columns_as_asked_for_even_beyond_the_rank(method, data, M, seed):
     k = data.draw(st.integers(0, M.shape[1]))

@@ -9,7 +9,7 @@ import pytest
 import curplus
 from curplus.methods.approximate.cross import cross_of, targets
 from curplus.methods.approximate.skeleton import RIDGES, Skeleton, _LeftOut, _most_cautious, inverse_of, svd_of
-from curplus.observation import Cells, SamplingDesign
+from curplus.observation import Cells, SamplePlan, SamplingDesign
 from tests.strategies import observed
 
 
@@ -180,3 +180,11 @@ def test_an_intersection_of_nearly_nothing_divides_nothing_by_zero(width):
         for seed in range(5):
             fit = Skeleton().fit(sampled(M, 8, 8, seed))
             assert np.all(np.isfinite(fit.to_array()))
+
+
+def test_a_single_complex_value_where_rows_and_columns_intersect_is_approximated():
+    """The squares outside are zero, up to rounding of their imaginary parts."""
+    M = np.zeros((5, 4), dtype=complex)
+    M[3, 2] = -0.48211931 + 0.646703j
+    seen = observed(M, SamplePlan(M.shape, np.array([0, 1, 2]), np.array([0, 3]), np.array([4]), np.array([1])))
+    assert np.all(np.isfinite(curplus.approximate(seen, 1).to_array()))

@@ -21,7 +21,7 @@ from curplus.exceptions import InvalidArgumentError, MissingExtraError, SourceEr
 from curplus.sources import ArraySource, ChunkedSource, DaskSource, MappedSource, StripedSource, mapped
 from curplus.sources.convert import whole_matrix
 from curplus.sources.file import READERS
-from tests.conftest import RecordingSource
+from tests.conftest import RecordingSource, effort
 from tests.strategies import indices, shapes
 
 N, M = SHAPE = (9, 7)
@@ -344,7 +344,7 @@ def test_entries_are_those_of_the_dense_matrix(source, kind, i, j):
     check_equals(source.entries(i, j), kind.dense[i, j], kind)
 
 
-@settings(max_examples=10)
+@settings(max_examples=effort(10, 200))
 @given(rows=indices(N), columns=indices(M))
 def test_all_three_ways_to_read_agree(source, kind, rows, columns):
     i, j = (index.reshape(-1) for index in np.meshgrid(rows, columns, indexing="ij"))

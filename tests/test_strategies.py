@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from curplus.acquisition import ENTRY_STRATEGIES, STRATEGIES, Adaptive, Candidates, EntryStrategy, ProductLeverage
@@ -22,7 +22,6 @@ every_strategy = pytest.mark.parametrize("strategy", STRATEGIES.values(), ids=la
 
 
 @every_strategy
-@settings(max_examples=50)
 @given(st.data(), low_rank_matrices(), st.booleans(), seeds)
 def test_chooses_distinct_candidates_that_are_not_taken(strategy, data, sample, wanted_more, seed):
     size = sample.shape[1]

@@ -11,8 +11,7 @@ import pytest
 
 from curplus import Study
 from curplus.exceptions import CURPlusError, FileFormatError, InvalidArgumentError, StudyError
-from curplus.study.digest import digest_of
-from curplus.study.schema import VERSION, WIDTH
+from curplus.study.schema import VERSION, WIDTH, digest_of
 from tests.conftest import effort
 
 pd = pytest.importorskip("pandas")

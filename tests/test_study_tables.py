@@ -9,7 +9,7 @@ import zipfile
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from curplus import Study
@@ -236,7 +236,6 @@ def test_what_is_no_table_is_refused(study, tmp_path, table):
 
 @given(content=st.binary(max_size=200))
 @example(content=b"\n")
-@settings(max_examples=40)
 def test_any_bytes_are_a_table_or_a_clear_error(tmp_path_factory, content):
     folder = tmp_path_factory.mktemp("any")
     study = Study.create(folder / "s", rows=["a", "b"], columns=["x", "y"])

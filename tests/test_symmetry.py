@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import curplus
@@ -38,7 +38,6 @@ def samples(draw, word):
 
 
 @pytest.mark.parametrize("word", WORDS)
-@settings(max_examples=40)
 @given(st.data())
 def test_the_promise_is_kept(tmp_path_factory, word, data):
     M, seen = data.draw(samples(word))
@@ -71,7 +70,6 @@ def test_a_file_without_a_promise_loads_as_before(tmp_path):
 
 
 @pytest.mark.parametrize("word", WORDS)
-@settings(max_examples=60)
 @given(st.data())
 def test_all_that_is_known_is_what_the_matrix_has_there(word, data):
     M, seen = data.draw(samples(word))

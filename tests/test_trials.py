@@ -8,11 +8,10 @@ import pytest
 
 import curplus
 from curplus.evaluation.left_out import left_out
-from curplus.methods.approximate.blend import blend_weights
+from curplus.methods.approximate.blend import blend_weights, trials_of
 from curplus.methods.approximate.models import MODELS
 from curplus.methods.approximate.offsets import Offsets
 from curplus.methods.approximate.prediction import Prediction
-from curplus.methods.approximate.trials import trials_of
 from curplus.observation import Cells
 from tests.test_evidence import noisy
 

@@ -233,8 +233,10 @@ def row_products(left: Matrix, right: Matrix, i: Positions, j: Positions) -> Vec
 
 def column_products(x: Matrix, a: IndexVector, b: IndexVector) -> Matrix:
     """Products of the columns ``a``, conjugated, and ``b`` of ``x``, row by row in memory."""
-    if is_numpy_array(x) and len(a):
-        return _runs_of_products(x, a, b)
+    if is_numpy_array(x):
+        if len(x) * len(a) > 2**15:  # below it, the overhead of the runs is more than they save
+            return _runs_of_products(x, a, b)
+        x = np.ascontiguousarray(x)
     products = conjugate(take(x, a, axis=1))
     products *= take(x, b, axis=1)
     return products
@@ -243,14 +245,13 @@ def column_products(x: Matrix, a: IndexVector, b: IndexVector) -> Matrix:
 def _runs_of_products(x: Matrix, a: IndexVector, b: IndexVector) -> Matrix:
     """The same in NumPy: pairs with one ``a`` and consecutive ``b`` are one product of neighbours."""
     products = np.empty((len(x), len(a)), dtype=x.dtype)
-    starts = np.flatnonzero((np.diff(a, prepend=-1) != 0) | (np.diff(b, prepend=-1) != 1))
-    runs = list(zip(starts, [*starts[1:], len(a)], strict=True))
+    starts = [0, *(np.flatnonzero((a[1:] != a[:-1]) | (b[1:] != b[:-1] + 1)) + 1).tolist()]
+    runs = list(zip(a[starts].tolist(), b[starts].tolist(), starts, [*starts[1:], len(a)], strict=True))
     for part in blocks(len(x), len(a), most=2**17):
         some, out = x[part], products[part]
-        for start, stop in runs:
-            first, one = b[start], a[start]
-            factor = conjugate(some[:, one : one + 1])
-            np.multiply(some[:, first : first + stop - start], factor, out=out[:, start:stop])
+        factors = conjugate(some)
+        for one, first, start, stop in runs:
+            np.multiply(some[:, first : first + stop - start], factors[:, one : one + 1], out=out[:, start:stop])
     return products
 
 

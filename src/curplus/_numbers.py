@@ -38,6 +38,8 @@ def rounding_unit(x: Array) -> float:
 
 def is_complex(x: Array) -> bool:
     """Whether the numbers of ``x`` are complex."""
+    if isinstance(x, np.ndarray):  # asked tens of thousands of times in one fit, and this is ten times as fast
+        return bool(x.dtype.kind == "c")
     return bool(array_namespace(x).isdtype(x.dtype, "complex floating"))
 
 
@@ -84,8 +86,10 @@ def real_part(x: Array) -> Array:
 
 def abs_squared(x: Array) -> Array:
     """Squares of the magnitudes, real numbers."""
+    if not is_complex(x):
+        return x**2
     xp = array_namespace(x)
-    return xp.real(x) ** 2 + xp.imag(x) ** 2 if is_complex(x) else x**2
+    return xp.real(x) ** 2 + xp.imag(x) ** 2
 
 
 def blocks(size: int, width: int, *, most: int = 2**22) -> Iterator[slice]:

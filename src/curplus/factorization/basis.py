@@ -7,7 +7,6 @@ transpose is the adjoint, here and everywhere else: the approximation is :math:`
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -37,7 +36,7 @@ from .._arrays import (
 from .._dask import merged
 from .._typing import FloatArray, IndexVector, Matrix, Vector
 
-__all__ = ["Basis", "leading_basis", "leading_eigenvectors", "vectors_from_gram"]
+__all__ = ["Basis", "leading_basis", "leading_eigenvectors"]
 
 SHORTCUT = 100.0  # the Gram shortcut is taken while (s_1 / s_r)**2 is below this
 LARGE_SAMPLE = 500  # inner products of so many samples are decomposed only as far as needed
@@ -130,16 +129,6 @@ def leading_basis(
     basis = _by_gram(scaled, rank) if 0 < d <= n and rank > 0 else None
     vectors, coefficients = basis or _by_qr(scaled, rank, least)
     return Basis(keep(vectors), sample, coefficients / scale, index)
-
-
-def vectors_from_gram(gram: FloatArray, rank: int, times: Callable[[FloatArray], Matrix]) -> Matrix | None:
-    """Leading left singular vectors of a matrix that is given by its inner products, and by products with it.
-
-    None if the inner products have lost too many digits.
-    """
-    found = _from_gram(*leading_eigenvectors(gram, min(rank, len(gram))), rounding_unit(gram))
-    basis = None if found is None else _orthonormal(times(found.coefficients), found.coefficients)
-    return None if basis is None else basis[0]
 
 
 class _FromGram(NamedTuple):

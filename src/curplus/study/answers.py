@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import secrets
+import shutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from .._replacing import full_disk_in_words
 from .._typing import IndexVector
 from ..evaluation import predict_interval
 from ..exceptions import InvalidArgumentError
 from ..observation.bounds import bound_text
 from ..observation.scale import LOG, logarithm_of_limit
 from .fitting import Fitted
-from .names import Axis
+from .names import Axis, escaped
 from .schema import WIDTH
 from .storage import ListInfo, moment_of
 from .worklist import pandas_for_studies
 
-__all__ = ["lists_frame", "prediction_frame", "records_frame"]
+__all__ = ["lists_frame", "prediction_frame", "records_frame", "write_tables"]
 
 MOST_PREDICTED = 50_000_000  # lines of a table
 ENDS = ["value", "low", "high"]
@@ -71,3 +75,23 @@ def prediction_frame(
     if scale == LOG:
         frame[ENDS] = np.exp(frame[ENDS])
     return frame.assign(**{axis.what: axis.labels(at) for axis, at in zip(axes, cells, strict=True)})
+
+
+def write_tables(folder: Path, tables: Mapping[str, Any]) -> None:
+    """Write tables as CSV files into a new folder, which appears when it is complete.
+
+    Numbers come back bit for bit. A text that a spreadsheet would take for a formula starts with an apostrophe.
+    """
+    if folder.exists():
+        raise InvalidArgumentError(f"{folder} exists already. Give a folder that does not exist yet.")
+    if not folder.parent.is_dir():
+        raise InvalidArgumentError(f"there is no folder {folder.parent}. Make it before a study is exported to it.")
+    temporary = folder.with_name(f".{folder.name}.{secrets.token_hex(6)}.part")
+    try:
+        with full_disk_in_words(folder):
+            temporary.mkdir()
+            for name, frame in tables.items():
+                frame.map(escaped).to_csv(temporary / f"{name}.csv", index=False)
+            temporary.rename(folder)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)

@@ -18,8 +18,7 @@ from typing import Any, NamedTuple
 
 from .._replacing import flush_folder
 from ..exceptions import CURPlusError, DiskFullError, FileFormatError, InvalidArgumentError, StudyError
-from .digest import digest_carried_on
-from .schema import APPLICATION_ID, SCHEMA, VERSION, DamageError, check_schema, insert
+from .schema import APPLICATION_ID, SCHEMA, VERSION, DamageError, check_schema, digest_carried_on, insert
 
 __all__ = ["PATIENCE", "Opened", "begin", "connect", "errors_in_words", "is_busy", "make_file", "traces_of"]
 

@@ -31,8 +31,8 @@ def log_records(blocks: Iterable[LogBlock], rows: Axis, columns: Axis) -> Record
     blocks = list(blocks)
     models, questions, values, marks, terms = ([x for block in blocks for x in block[k]] for k in range(5))
     cells = _positions(models, rows, "model") * WIDTH + _positions(questions, columns, "question")
-    notes: list[str | None] = [f"{mark} {term}" for mark, term in zip(marks, terms, strict=True)]
-    return Records(cells, np.asarray(values, dtype=np.float64), notes)
+    notes = [f"{mark} {term}" for mark, term in zip(marks, terms, strict=True)]
+    return Records.of(cells, np.asarray(values, dtype=np.float64), notes=notes)
 
 
 def check_same_terms(records: Records, told: Iterable[tuple[int, str]], columns: Axis) -> None:
@@ -40,7 +40,7 @@ def check_same_terms(records: Records, told: Iterable[tuple[int, str]], columns:
     known: dict[int, list[str]] = {}
     for column, terms in _terms(told):
         known[column] = [old or new for old, new in zip(known.get(column, terms), terms, strict=True)]
-    new = zip((records.cells % WIDTH).tolist(), records.notes or (), strict=True)
+    new = zip((records.cells % WIDTH).tolist(), records.notes, strict=True)
     for column, terms in _terms(dict.fromkeys((column, str(note)) for column, note in new)):
         for term, before, now in zip(TERMS, known.get(column, terms), terms, strict=True):
             if before and now and before != now:

@@ -133,12 +133,15 @@ def _check_header(words: Sequence[str], source: str) -> None:
 def _long(table: Table, named: dict[str, Any], rows: Axis, columns: Axis, faults: Faults) -> Records:
     i, j = (_positions(named[axis.what], axis, faults) for axis in (rows, columns))
     values, sides = _readings(named["value"], table.notation, faults)
-    notes, times = (_texts(named.get(name), name, table.notation, faults) for name in ("note", "time"))
-    corrects, lists = (
-        _whole_numbers(named.get(name), f"{name} is {{:g}}, not the number of a {of}", table.notation, faults)
-        for name, of in (("corrects", "record"), ("list", "work list"))
-    )
-    return Records(i * WIDTH + j, values, notes, times, corrects, lists, sides.tolist() if sides.any() else None)
+    texts = {
+        f"{name}s": _texts(named[name], name, table.notation, faults) for name in ("note", "time") if name in named
+    }
+    numbers = {
+        key: _whole_numbers(named[name], f"{name} is {{:g}}, not the number of a {of}", table.notation, faults)
+        for name, key, of in (("corrects", "corrects", "record"), ("list", "lists", "work list"))
+        if name in named
+    }
+    return Records.of(i * WIDTH + j, values, sides, **texts, **numbers)
 
 
 def _wide(
@@ -152,7 +155,7 @@ def _wide(
     keep, cells = ~np.isnan(values), np.add.outer(i * WIDTH, j)
     if pending is not None and not keep.all():
         keep |= np.isin(cells, pending())
-    return Records(cells[keep], values[keep], sides=sides[keep].tolist() if sides.any() else None)
+    return Records.of(cells[keep], values[keep], sides[keep])
 
 
 def _positions(
@@ -185,24 +188,21 @@ def _readings(column: Any, notation: Notation, faults: Faults) -> tuple[FloatArr
     return values, np.zeros(len(cells), dtype=np.int64) if sides is None else sides
 
 
-def _texts(column: Any, name: str, notation: Notation, faults: Faults) -> list[str | None] | None:
-    """Notes and times, as they were written; None where all are empty."""
-    texts = [None if notation.is_gap(str(x)) else str(x) for x in ([] if column is None else column)]
+def _texts(column: Any, name: str, notation: Notation, faults: Faults) -> list[str | None]:
+    """Notes and times, as they were written; None where there is none."""
+    texts = [None if notation.is_gap(str(x)) else str(x) for x in column]
     wrong = [k for k, x in enumerate(texts) if x is not None and (len(x) > LONGEST_NOTE or "\0" in x)]
     faults.add(wrong, lambda _: f"the {name} is longer than {LONGEST_NOTE} characters or has a NUL")
-    return texts if any(texts) else None
+    return texts
 
 
-def _whole_numbers(column: Any, sentence: str, notation: Notation, faults: Faults) -> list[int | None] | None:
+def _whole_numbers(column: Any, sentence: str, notation: Notation, faults: Faults) -> list[int | None]:
     """Numbers of records or of lists; None where there is none."""
-    if column is None:
-        return None
     numbers, sides = _readings(column, notation, faults)
     known = ~np.isnan(numbers)
     wrong = known & ((sides != 0) | (numbers != np.floor(numbers)) | (numbers < 1) | (numbers > 2**53))
     faults.add(np.flatnonzero(wrong).tolist(), lambda k: sentence.format(numbers[k]))
-    listed = [int(x) if is_known else None for x, is_known in zip(numbers, known & ~wrong, strict=True)]
-    return listed if known.any() else None
+    return [int(x) if is_known else None for x, is_known in zip(numbers, known & ~wrong, strict=True)]
 
 
 def _shown(label: Any) -> str:

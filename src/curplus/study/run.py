@@ -166,8 +166,7 @@ class Run:
         if not outcomes:
             return
         cells, values, notes = zip(*outcomes, strict=True)
-        listed = list(notes) if any(notes) else None
-        records = Records(np.asarray(cells, dtype=np.int64), np.asarray(values, dtype=float), listed)
+        records = Records.of(np.asarray(cells, dtype=np.int64), np.asarray(values, dtype=float), notes=notes)
         self.study._keep(records, Origin("run", user_of(None)), only_pending=True)
         self.n_done += len(outcomes)
         self.tell(self.n_done, self.n_out)

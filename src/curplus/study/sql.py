@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import sqlite3
 import time
@@ -199,18 +198,12 @@ def _fill_incoming(db: sqlite3.Connection, records: Records) -> None:
     """Put the cells of a table beside those that were asked for and measured."""
     db.execute(
         "CREATE TEMP TABLE IF NOT EXISTS incoming "
-        "(place INTEGER PRIMARY KEY, cell, value REAL, side, list, corrects, note)"
+        "(place INTEGER PRIMARY KEY, cell, value REAL, side, list, corrects, note, time)"
     )
     db.execute("CREATE INDEX IF NOT EXISTS temp.incoming_cells ON incoming (cell)")
     db.execute("DELETE FROM incoming")
-    rest = (itertools.repeat(None) if x is None else x for x in (records.lists, records.corrects, records.notes))
-    cells, values, sides = records.cells.tolist(), records.values.tolist(), _sides(records)
-    lines = zip(range(len(records)), cells, values, sides, *rest, strict=False)
-    db.executemany("INSERT INTO incoming VALUES (?, ?, ?, ?, ?, ?, ?)", lines)
-
-
-def _sides(records: Records) -> list[int]:
-    return [0] * len(records) if records.sides is None else records.sides
+    lines = ((place, *row) for place, row in enumerate(records.rows()))
+    db.executemany("INSERT INTO incoming VALUES (?, ?, ?, ?, ?, ?, ?, ?)", lines)
 
 
 def _check_list_numbers(db: sqlite3.Connection) -> None:
@@ -276,14 +269,10 @@ def keep_records(
     spent = 0.0 if origin.history else of_lists + price * (len(records) - sum(answered.values()))
     about = (origin.source, int(origin.history), origin.design)
     insert(db, "tells", [(tell, now, origin.who, *about, n_values, n_failed, 0, spent)])
-    rest = (
-        itertools.repeat(None, len(records)) if x is None else x
-        for x in (records.lists, records.corrects, records.notes, records.times)
-    )
     db.executemany(
         "INSERT INTO records (tell, cell, value, side, list, corrects, note, measured_at, asked) "
         f"VALUES ({tell}, ?1, ?2, ?3, ?4, ?5, ?6, ?7, EXISTS (SELECT 1 FROM asked WHERE cell = ?1))",
-        zip(records.cells.tolist(), records.values.tolist(), _sides(records), *rest, strict=True),
+        records.rows(),
     )
     n_unasked = db.execute("SELECT count(*) FROM records WHERE id > ? AND asked = 0", (first,)).fetchone()[0]
     db.execute("UPDATE tells SET n_unasked = ? WHERE id = ?", (n_unasked, tell))

@@ -18,11 +18,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+
 from .._typing import FloatArray, IndexVector
 from . import sql
 from .connection import PATIENCE, Opened, begin, connect, errors_in_words, is_busy, traces_of
-from .digest import check_digest, digest_carried_on
-from .schema import TABLES, WIDTH, insert, last_id
+from .schema import WIDTH, check_digest, digest_carried_on, insert, last_id
 from .settings import change_at, change_rows, settings_of
 from .storage import (
     CANCELLED,
@@ -101,7 +102,7 @@ class SQLiteStorage:
             if once:
                 records, promised = sql.unnoted(db, records)
             is_out = bool(db.execute("SELECT 1 FROM lists WHERE n_pending > 0 LIMIT 1").fetchone())
-            if is_out or only_pending or records.lists or records.corrects:
+            if is_out or only_pending or records.lists.any() or records.corrects.any():
                 records, known = sql.fresh(db, records, only_pending=only_pending)
                 promised += known
             promised = promised if origin.design else []
@@ -113,7 +114,7 @@ class SQLiteStorage:
             number, n_values, n_failed, n_unasked = told
             insert(db, "promises", ((None, number, record) for record in promised))
             n_again = n_lines - len(records)
-            n_bounds = sum(map(abs, records.sides or ()))
+            n_bounds = int(np.count_nonzero(records.sides))
             return Receipt(number, moment_of(now), n_values, n_failed, n_unasked, n_again, origin.source, n_bounds)
 
     def cancel(self, list_id: int, cells: IndexVector | None) -> int:
@@ -207,22 +208,6 @@ class SQLiteStorage:
         start = "instr(note, ' [\"')"
         query = f"SELECT DISTINCT cell % {WIDTH}, substr(note, {start}) FROM records WHERE {start} > 0"
         return self._read(lambda db: db.execute(query).fetchall())
-
-    def dump(self, write: Callable[[Settings, str, tuple[str, ...], Iterator[tuple[Any, ...]]], None]) -> Settings:
-        """Call ``write`` with the settings and the name, columns and rows of every table, all as of one moment."""
-
-        def tables(db: sqlite3.Connection) -> Settings:
-            settings = self._settings_now(db)
-            for name in TABLES:
-                rows = db.execute(f"SELECT * FROM {name} ORDER BY 1, 2")
-                write(settings, name, tuple(column for column, *_ in rows.description), rows)
-            return settings
-
-        return self._read(tables)
-
-    def check(self) -> str:
-        """What SQLite finds in the file as a whole: ``"ok"`` if all is well."""
-        return str(self._read(lambda db: db.execute("PRAGMA integrity_check").fetchone()[0]))
 
     # -- transactions ---------------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ rows and columns are added, and ``row * m + column`` in a snapshot, whose shape 
 from __future__ import annotations
 
 import getpass
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -116,19 +116,30 @@ class Records(NamedTuple):
 
     cells: IndexVector  # (k,), as they are kept
     values: FloatArray  # (k,), NaN where a measurement failed
-    notes: list[str | None] | None = None
-    times: list[str | None] | None = None
-    corrects: list[int | None] | None = None
-    lists: list[int | None] | None = None  # work lists that they are lines of
-    sides: list[int] | None = None  # 1: the true value is at least this, -1: at most, 0: it is this
+    sides: IndexVector  # (k,), 1: the true value is at least this, -1: at most, 0: it is this
+    lists: Any  # (k,), of the work lists that they are lines of, or None
+    corrects: Any  # (k,), the records that they correct, or None
+    notes: Any  # (k,), or None
+    times: Any  # (k,), or None
+
+    @staticmethod
+    def of(cells: IndexVector, values: FloatArray, sides: Any = None, **listed: Any) -> Records:
+        """Readings, of which some things are not said."""
+        nothing: Any = np.full(len(cells), None)
+        rest = (np.asarray(listed.get(name, nothing), dtype=object) for name in Records._fields[3:])
+        return Records(cells, values, np.zeros(len(cells), dtype=np.int64) if sides is None else sides, *rest)
 
     def __len__(self) -> int:
         return len(self.cells)
 
     def take(self, which: IndexVector) -> Records:
         """Some of them."""
-        listed = (None if x is None else [x[k] for k in which] for x in self[2:])
-        return Records(self.cells[which], self.values[which], *listed)
+        some: list[Any] = [x[which] for x in self]
+        return Records(*some)
+
+    def rows(self) -> Iterator[tuple[Any, ...]]:
+        """Reading by reading."""
+        return zip(*(x.tolist() for x in self), strict=True)
 
 
 class Origin(NamedTuple):

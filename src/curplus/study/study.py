@@ -18,12 +18,11 @@ from ..exceptions import InvalidArgumentError, StudyError
 from ..factorization import Factorization
 from ..observation import Observation
 from ..sources.logs.open_logs import log_blocks
-from .answers import lists_frame, prediction_frame, records_frame
+from .answers import lists_frame, prediction_frame, records_frame, write_tables
 from .batches import Batches
 from .comparing import compared, draft_of_best, positioned
 from .connection import make_file
 from .drafting import check_wishes, draft_of
-from .export import export_study
 from .fitting import Fits
 from .ledger import observation_of
 from .logs import check_same_terms, log_records
@@ -35,8 +34,8 @@ from .run import Run
 from .settings import as_costs, change_rows, check_settings, check_stored_settings, grown, renamed, retired
 from .sql import check_left, wall_clock
 from .sqlite import SQLiteStorage
-from .storage import Origin, Receipt, Records, Settings, Snapshot, kept_cells, user_of
-from .worklist import Worklist, worklist_of
+from .storage import Origin, Receipt, Records, Round, Settings, Snapshot, kept_cells, user_of
+from .worklist import Worklist, pandas_for_studies, worklist_of
 
 __all__ = ["Study"]
 
@@ -645,8 +644,12 @@ class Study:
             return Run(self, function, total, tol, n_workers, n_retries, wait, n_rounds, on_round, tell).go()
 
     def export(self, folder: str | PathLike[str]) -> None:
-        """Write everything as CSV tables into a new folder, for other programs. To keep a study, copy its file."""
-        export_study(self._storage, Path(folder))
+        """Write :meth:`records`, :meth:`worklists` and the errors by round as CSV tables into a new folder.
+
+        They are for other programs. To keep a study, copy its file.
+        """
+        rounds = pandas_for_studies().DataFrame(self._storage.rounds(), columns=Round._fields)
+        write_tables(Path(folder), {"records": self.records(), "lists": self.worklists(), "rounds": rounds})
 
     def __repr__(self) -> str:
         n, m = self.settings.shape

@@ -43,14 +43,13 @@ from ..notes import ASKED_FOR
 from ..nystroem import by_nystroem, has_other_entries, is_nystroem
 from ..symmetric import symmetric_part
 from .assemble import put_back
-from .blend import blended
+from .blend import Trials, blended, trials_of
 from .bounded import repeated_with_bounds, trials_with_bounds
 from .exact import Exact, exact_answer
 from .interpolation import Interpolation
 from .models import MODELS, Model, chosen_models
 from .offsets import Offsets
 from .report import complete_report, exact_report, fit_report, judged
-from .trials import Trials, trials_of
 
 __all__ = ["StackedApproximation", "approximate"]
 
@@ -225,8 +224,7 @@ class _Task(NamedTuple):
 
     def exact(self, found: Exact) -> Factorization:
         """A matrix that is exactly of low rank."""
-        whole = found.factored(self.cells) or put_back(self.cells, found.prediction)
-        answer = self._cut(whole, self.method.rank)
+        answer = self._cut(found.factored(self.cells), self.method.rank)
         report = exact_report(answer.rank, self.method.rank, found)
         return self._finished(answer, report, FittedModel.of(answer, 0.0), self._outside)
 

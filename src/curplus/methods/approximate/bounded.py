@@ -19,10 +19,9 @@ from ..._typing import FloatArray
 from ...evaluation.left_out import LeftOut
 from ...observation import Cells
 from ...observation.bounds import truncated_mean
-from .blend import blended
+from .blend import Trials, blended, trials_of
 from .models import Model
 from .prediction import Prediction
-from .trials import Trials, trials_of
 
 __all__ = ["repeated_with_bounds", "trials_with_bounds"]
 

@@ -12,7 +12,6 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.linalg
 
 from ..._arrays import (
     abs_squared,
@@ -22,7 +21,6 @@ from ..._arrays import (
     conjugate,
     double,
     host_kind,
-    inner_products,
     is_dask_array,
     is_numpy_array,
     keep_tall,
@@ -30,8 +28,7 @@ from ..._arrays import (
     to_numpy,
 )
 from ..._typing import FloatArray, Matrix
-from ...factorization import Basis, Core, Factorization
-from ...factorization.basis import ORTHONORMAL
+from ...factorization import Basis, Core, Factorization, leading_basis
 from ...observation import Cells, Observation
 from .assemble import exact_rank
 from .cross import Cross, cross_of, zero_target
@@ -62,31 +59,24 @@ class Exact(NamedTuple):
         s = self.intersection.s
         return float(s[0] / s[-1]) if len(s) else 1.0
 
-    def factored(self, cells: Cells) -> Factorization | None:
-        r"""The prediction as a factorization; None if that would lose digits.
+    def factored(self, cells: Cells) -> Factorization:
+        r"""The prediction as a factorization.
 
         With :math:`W = P S Q^\top`, it is :math:`(C Q S^{-1}) \, S \, (S^{-1} P^\top R)`. The outer factors are
         orthonormal in the sampled rows and columns, so they are well conditioned if the prediction is not much larger
-        elsewhere. Their inner products then make them orthonormal (Cholesky QR, made twice: Yamamoto et al. 2015).
+        elsewhere.
         """
         a, s, bh = self.intersection
         C, Rh = double(cells.columns), double(cells.turned_rows)
-        left, right = keep_tall(C @ to_device(adjoint(bh) / s, C), axis=0), keep_tall(Rh @ to_device(a / s, Rh), axis=0)
-        for _ in range(3):
-            grams = [to_numpy(inner_products(x)) for x in (left, right)]
-            if all(np.abs(gram - np.eye(len(s))).max(initial=0.0) <= ORTHONORMAL for gram in grams):
-                core = np.diag(s).astype(host_kind(left))
-                return Factorization(Basis(left), Core(to_device(core, left), "approximate"), Basis(right))
-            (potrf,) = scipy.linalg.get_lapack_funcs(("potrf",), grams)
-            triangles, failed = zip(*(potrf(gram, clean=True) for gram in grams), strict=True)
-            if any(failed):
-                return None
-            P, s, Qh = np.linalg.svd(triangles[0] * s @ adjoint(triangles[1]))
-            kept, both = exact_rank(s, cells.rounding), zip(triangles, (P, adjoint(Qh)), strict=True)
-            changes = (scipy.linalg.solve_triangular(t, y[:, :kept]) for t, y in both)
-            left, right = (keep_tall(x @ to_device(y, x), axis=0) for x, y in zip((left, right), changes, strict=True))
-            s = s[:kept]
-        return None
+        left = leading_basis(C @ to_device(adjoint(bh) / s, C), least=cells.rounding)
+        right = leading_basis(Rh @ to_device(a / s, Rh), least=cells.rounding)
+        parts = (np.linalg.pinv(to_numpy(basis.coefficients)) for basis in (left, right))
+        P, s, Qh = np.linalg.svd((next(parts) * s) @ adjoint(next(parts)), full_matrices=False)
+        kept = exact_rank(s, cells.rounding)
+        core = to_device(np.diag(s[:kept]).astype(host_kind(C)), C)
+        bases = zip((left, right), (P[:, :kept], adjoint(Qh[:kept])), strict=True)
+        U, V = (Basis(keep_tall(basis.vectors @ to_device(turn, C), axis=0)) for basis, turn in bases)
+        return Factorization(U, Core(core, "approximate"), V)
 
 
 def exact_answer(cells: Cells, observation: Observation, rank: int | None) -> Exact | None:

@@ -16,20 +16,22 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse
 
 from ..._arrays import abs_squared, blocks, column_products, conjugate, row_products
 from ..._triangles import Pairs, full, pairs_of, triangle
 from ..._typing import FloatArray, IndexVector
 from ...observation import Entries
-from .least_squares import SparseSums
 
-__all__ = ["Pair", "posterior_mean"]
+__all__ = ["Pair", "SparseSums", "posterior_mean", "solve"]
 
 POSTERIOR_SWEEPS = 5  # from a good start: stopping early is part of the shrinkage, as many more sweeps fit noise
 MOST_NUMBERS = 50_000_000  # in the covariances of all rows and columns
+PAIRS_AT_A_TIME = 64  # products at a time, so that their sums stay near the processor
 
 
 class Pair(NamedTuple):
@@ -130,3 +132,56 @@ def _expected_noise(entries: Entries, of_rows: FloatArray, left: Normal, right: 
     squares = float(np.sum(np.sum(of_rows * conjugate(left.second_moments), axis=0).real * twice))
     uncertain = squares - float(np.sum(weights * abs_squared(means.at(entries.i, entries.j))))
     return _noise(entries, means) + max(uncertain, 0.0) / float(np.sum(weights))
+
+
+# One side solved for the other, and the sums over entries that both need
+
+
+class SparseSums:
+    """Sums over the entries of each row, as products with sparse matrices."""
+
+    def __init__(self, entries: Entries) -> None:
+        where, shape = (entries.i, entries.j), entries.shape
+        self._weights = scipy.sparse.csr_array((entries.weights, where), shape=shape)
+        self._values = scipy.sparse.csr_array((entries.weights * entries.values, where), shape=shape)
+        self._by_columns: dict[tuple[int, int], scipy.sparse.csc_array] = {}
+        self.n_rows = shape[0]
+
+    def of_values(self, V: FloatArray) -> FloatArray:
+        """Sums of weight times value times the row of ``V``, shape (n, r)."""
+        return np.asarray(self._values @ V)
+
+    def of_moments(self, moments: FloatArray) -> Callable[[slice], FloatArray]:
+        """For some rows: sums of weight times the row of ``moments`` (m, pairs)."""
+
+        def sums(part: slice) -> FloatArray:
+            weights = self._part(part)
+            total = np.empty((weights.shape[0], moments.shape[1]), dtype=moments.dtype)
+            for some in blocks(moments.shape[1], 1, most=PAIRS_AT_A_TIME):
+                total[:, some] = weights @ moments[:, some]
+            return total
+
+        return sums
+
+    def _part(self, part: slice) -> scipy.sparse.csc_array:
+        """The weights of some rows, by columns: a product then reads the moments once."""
+        where = (part.start, part.stop)
+        if where not in self._by_columns:
+            self._by_columns[where] = self._weights[part].tocsc()
+        return self._by_columns[where]
+
+
+def solve(sums: SparseSums, V: FloatArray, ridge: float) -> FloatArray:
+    """The left factor (n, r) that fits the entries best, for the right factor ``V`` (m, r)."""
+    r = V.shape[1]
+    least = max(
+        1e-14 * float(np.sum(abs_squared(V))) / max(r, 1), np.finfo(float).tiny
+    )  # a row without entries stays zero
+    a, b, _ = pairs_of(r)
+    diagonal, target = max(ridge, least) * np.eye(r), sums.of_values(V)
+    moments = sums.of_moments(column_products(V, a, b))
+    left = np.empty((sums.n_rows, r), dtype=target.dtype)
+    for part in blocks(sums.n_rows, r * r):
+        system = conjugate(full(moments(part), r)) + diagonal  # its transpose, as rows become columns
+        left[part] = np.linalg.solve(system, target[part, :, None])[:, :, 0]
+    return left

@@ -12,9 +12,8 @@ from ..._typing import FloatArray
 from ...evaluation.effective_sample import effective_sample_size
 from ...factorization import Fact, FitReport
 from ..notes import ASKED_FOR
-from .blend import Held
+from .blend import Held, Trials
 from .exact import Exact
-from .trials import Trials
 
 __all__ = ["Judged", "complete_report", "exact_report", "fit_report", "judged"]
 

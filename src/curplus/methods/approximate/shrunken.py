@@ -24,9 +24,8 @@ from ..._typing import FloatArray, IndexVector
 from ...evaluation.additive import additive_model
 from ...evaluation.folds import dealt
 from ...observation import Cells, Entries
-from .least_squares import SparseSums, solve
 from .offsets import is_affordable
-from .posterior import Pair, posterior_mean
+from .posterior import Pair, SparseSums, posterior_mean, solve
 from .prediction import Prediction
 
 __all__ = ["Shrunken"]

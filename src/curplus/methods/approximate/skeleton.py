@@ -55,7 +55,7 @@ class Skeleton:
         """The prediction; gaps of rows and columns are filled by means."""
         whole = without_gaps(cells) if cells.has_gaps else cells
         cross = cross_of(whole)
-        if not (np.any(cross.row_gram[:-1, :-1]) or np.any(cross.column_gram[:-1, :-1])):
+        if not any(np.trace(gram[:-1, :-1]).real > 0 for gram in (cross.row_gram, cross.column_gram)):
             return inverse_of(whole, targets(cross, False)[0], svd_of(cross.W), math.inf)
         found = [_best_ridge(target, cross, whole.is_uniform) for target in targets(cross, whole.is_uniform)]
         best = min(found, key=lambda choice: choice.left_out)
