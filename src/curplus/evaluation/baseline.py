@@ -22,7 +22,7 @@ from .residual import zero_at_gaps
 
 __all__ = ["left_out_means_at"]
 
-MEAN_SWEEPS = 6  # over rows and columns in turn
+MEAN_SWEEPS, STEADY_EFFECTS = 6, 1e-3  # over rows and columns in turn, until effects change by less, relatively
 EXTRA_VALUES = (1.0, 4.0)  # with no effect, by which effects are shrunk; the better number is taken
 
 
@@ -39,21 +39,23 @@ class SampledSums(NamedTuple):
 Sides = tuple[tuple[SampledSums, ...], tuple[SampledSums, ...]]  # for the rows, and for the columns
 
 
-def left_out_means_at(observation: Observation, records: IndexVector, *, at_once: bool) -> FloatArray:
-    """Predictions by means of rows and columns at some records, from everything else that was read, shape (k,).
+def left_out_means_at(observation: Observation, records: IndexVector, without: IndexVector | None = None) -> FloatArray:
+    """Predictions by means of rows and columns at some records, from what was read elsewhere, shape (k,).
 
-    The records are left out all at once, or a fifth at a time.
+    Nothing is taken from the records ``without``; if that is left out, from a fifth of ``records`` at a time.
     """
     entries = np.flatnonzero(observation.outside)
-    place = observation.entries.flat_index
-    fold = np.zeros(len(records), np.int64) if at_once else dealt(place[records], FOLDS, np.random.default_rng(0))
+    if without is not None:
+        parts = [(np.ones(len(records), dtype=bool), without)]
+    else:
+        fold = dealt(observation.entries.flat_index[records], FOLDS, np.random.default_rng(0))
+        parts = [(fold == k, records[fold == k]) for k in range(FOLDS)]
     kind = np.result_type(host_kind(observation.values), np.float64)
     guesses = np.zeros((len(EXTRA_VALUES), len(records)), dtype=kind)
     turned = tuple(x._replace(totals=conjugate(x.totals)) for x in _sampled_sums(observation.H))
     sides = _sampled_sums(observation), turned
-    for k in np.unique(fold):
-        out = fold == k
-        use = entries[~_same_places(observation, records[out])[entries]]
+    for out, left_out in parts:
+        use = entries[~_same_places(observation, left_out)[entries]]
         guesses[:, out] = _guesses(observation, sides, use, records[out])
     return _better(guesses, observation, records)
 
@@ -91,8 +93,10 @@ def _fitted(o: Observation, sides: Sides, use: IndexVector, at: IndexVector, ext
     rows: FloatArray = np.zeros(o.shape[0], dtype=values.dtype)
     columns: FloatArray = np.zeros(o.shape[1], dtype=values.dtype)
     for _ in range(MEAN_SWEEPS):
-        rows = of_rows(values - columns[j], columns + mean)
+        before, rows = rows, of_rows(values - columns[j], columns + mean)
         columns = of_columns(values - rows[i], rows + mean)
+        if np.linalg.norm(rows - before) <= STEADY_EFFECTS * np.linalg.norm(rows):
+            break
     predicted: FloatArray = mean + rows[o.i[at]] + columns[o.j[at]]
     return predicted
 

@@ -203,7 +203,7 @@ class Residual:
     def once(self, which: IndexVector) -> IndexVector:
         """Some records, each position once, and none that is forbidden."""
         o = self.observation
-        which = which[~o.is_forbidden(o.i[which], o.j[which])]
+        which = which[~o.is_forbidden(o.i[which], o.j[which])] if o.forbidden.any else which
         return which[o.entries.take(which).unique()] if o.entries.has_repeats else which
 
     def _blocks_of_column_squares(self) -> Iterator[tuple[slice, Matrix]]:
@@ -228,8 +228,12 @@ class Residual:
         return abs_squared(errors) if is_complex(errors) else np.multiply(errors, errors, out=errors)
 
     def _values(self, which: IndexVector) -> FloatArray:
-        values: FloatArray = double(to_numpy(self.observation.values)[which]) / self.unit
+        values: FloatArray = double(self._host_values[which]) / self.unit
         return values
+
+    @cached_property
+    def _host_values(self) -> FloatArray:
+        return to_numpy(self.observation.values)
 
     def _cross_sum(self, rows: Matrix, columns: Matrix) -> Any:
         """Sum over rows and columns; their intersection counts once."""
