@@ -43,22 +43,9 @@ def plain_weights(held):
     ]
 
 
-def targets_without(left_out: str) -> Callable[[ExitStack], None]:
-    found = import_module(CODE + "cross").targets
-    return replaced(
-        "skeleton",
-        "targets",
-        lambda cross, is_uniform: [target for target in found(cross, is_uniform) if target.name != left_out],
-    )
-
-
 MECHANISMS: dict[str, Callable[[ExitStack], None]] = {
-    "target zero": targets_without("zero"),
-    "target sums": targets_without("sums"),
-    "target offsets": targets_without("offsets"),
-    "the largest ridge within a standard error": replaced(
-        "skeleton", "_most_cautious", lambda errors, rounding: int(np.argmin(errors.sum(axis=1)))
-    ),
+    "target zero": replaced("skeleton", "zero_target", import_module(CODE + "cross").offset_target),
+    "target offsets": replaced("skeleton", "offset_target", import_module(CODE + "cross").zero_target),
     "posterior mean of the shrunken factors": replaced("shrunken", "posterior_mean", lambda entries, start: start),
     "shrinkage of the weights": replaced("blend", "blend_weights", plain_weights),
     "rows and columns as they were read": replaced(

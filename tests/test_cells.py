@@ -1,7 +1,5 @@
 """Everything that was read, each cell once: the views that models take of it agree."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +7,7 @@ from hypothesis import strategies as st
 
 import curplus
 from curplus import Observation
-from curplus.observation import Cells, SamplingDesign
+from curplus.observation import Cells
 from tests.strategies import observations
 
 
@@ -136,9 +134,3 @@ def test_what_kind_of_sample_it_is(full_rank, counts, is_cross, is_table):
     cells = Cells.of(curplus.observe(full_rank(), n_columns=counts[0], n_rows=counts[1], n_entries=9, rng=0))
     assert (cells.is_cross, cells.is_table) == (is_cross, is_table)
     assert (cells.T.is_cross, cells.T.is_table) == (is_cross, is_table)
-
-
-def test_only_a_uniform_draw_of_both_is_uniform(full_rank):
-    seen = curplus.observe(full_rank(), n_columns=4, n_rows=3, n_entries=0, rng=0)
-    assert Cells.of(seen).is_uniform
-    assert not Cells.of(dataclasses.replace(seen, design=SamplingDesign("uniform", "adaptive"))).is_uniform

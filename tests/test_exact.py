@@ -80,7 +80,9 @@ def test_as_many_as_the_rank_are_exact_if_the_prediction_is_of_the_size_of_what_
             seen = curplus.observe(M, n_columns=5, n_rows=5, n_entries=0, rng=seed)
             cells = Cells.of(seen)
             cross = cross_of(cells)
-            growths[kind].append(_growth(inverse_of(cells, zero_target(cross), svd_of(cross.W), 0.0), cross))
+            growths[kind].append(
+                _growth(inverse_of(cells, zero_target(cross), svd_of(cross.W), 0.0), cross, cells.shape)
+            )
             assert (exact_of(seen, 5) is not None) == (growths[kind][-1] <= MOST_GROWTH)
     assert max(growths["low rank"]) < MOST_GROWTH
     assert np.mean(np.array(growths["noise"]) < MOST_GROWTH) < 0.05
@@ -93,7 +95,9 @@ def test_the_growth_is_that_of_the_dense_prediction(full_rank):
     plain = inverse_of(cells, zero_target(cross), svd_of(cross.W), 0.0)
     unread = np.delete(np.delete(plain.to_array(), seen.row_index, axis=0), seen.column_index, axis=1)
     rows, columns = np.delete(seen.rows, seen.column_index, axis=1), np.delete(seen.columns, seen.row_index, axis=0)
-    assert _growth(plain, cross) == pytest.approx(2 * np.mean(unread**2) / (np.mean(rows**2) + np.mean(columns**2)))
+    assert _growth(plain, cross, cells.shape) == pytest.approx(
+        2 * np.mean(unread**2) / (np.mean(rows**2) + np.mean(columns**2))
+    )
 
 
 @pytest.mark.parametrize("rank", range(1, LOW_RANK + 1))

@@ -65,10 +65,10 @@ def test_it_is_enough_without_noise_and_only_then(rng, rows, field):
         curplus.observe(M, n_columns=rows, n_rows=rows, n_entries=2000, rng=0)
         for M in (low + 1e-2 * gaussian(rng, low.shape, field), low + 1e-4 * gaussian(rng, low.shape, field))
     ]
-    assert not any(Interpolation().is_enough(Cells.of(x)) for x in seen)
+    assert not any(Interpolation().noise(Cells.of(x)).is_none for x in seen)
     exact = curplus.acquire(smooth, tol=1e-3, rng=0)
     exact = exact.extend(curplus.observe(smooth, n_columns=0, n_rows=0, n_entries=2000, rng=1))
-    assert Interpolation().is_enough(Cells.of(exact))
+    assert Interpolation().noise(Cells.of(exact)).is_none
     assert {model.name for model in curplus.approximate(exact).provenance.method.models} <= {
         "skeleton",
         "interpolation",

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import curplus
-from curplus.methods.approximate.cross import cross_of, targets
-from curplus.methods.approximate.skeleton import RIDGES, Skeleton, _LeftOut, _most_cautious, inverse_of, svd_of
+from curplus._sets import NO_INDEX
+from curplus.methods.approximate.cross import cross_of, offset_target, zero_target
+from curplus.methods.approximate.skeleton import RIDGES, Skeleton, _left_out_squares, inverse_of, svd_of
 from curplus.observation import Cells, SamplePlan, SamplingDesign
 from tests.strategies import observed
 
@@ -24,12 +25,12 @@ def rest_error(M, cells, guess):
     return np.linalg.norm(rest)
 
 
-@pytest.mark.parametrize("k", [0, 1, 2])
+@pytest.mark.parametrize("of", [zero_target, offset_target])
 @pytest.mark.parametrize("ridge", [0.0, 0.01, 1.0, math.inf])
-def test_it_is_the_target_and_the_dense_ridge_inverse_of_the_deviations(rng, k, ridge):
+def test_it_is_the_target_and_the_dense_ridge_inverse_of_the_deviations(rng, of, ridge):
     M = 3 + rng.standard_normal((30, 1)) + rng.standard_normal((30, 20))
     cells = sampled(M, 5, 6)
-    target = targets(cross_of(cells), True)[k]
+    target = of(cross_of(cells))
     C, R = np.column_stack([cells.columns, np.ones(30)]), np.vstack([cells.rows, np.ones(20)])
     dense = C @ target.left @ target.right @ R
     columns, rows = cells.columns - dense[:, cells.column_index], cells.rows - dense[cells.row_index]
@@ -59,14 +60,14 @@ def rows_of(cells):
 
 def test_errors_of_left_out_rows_are_those_of_regressions_without_them(full_rank):
     W, Y, top = rows_of(sampled(full_rank((60, 50), noise=0.5), 8, 15))
-    squares = _LeftOut(svd_of(W), Y @ Y.T, np.zeros(15)).squares(RIDGES)
+    squares = _left_out_squares(svd_of(W), Y @ Y.T, np.zeros(len(Y)), RIDGES)
     for k in range(15, len(RIDGES), 5):
         np.testing.assert_allclose(squares[k], left_out_errors(W, Y, RIDGES[k] * top), rtol=1e-8)
 
 
 def test_of_many_rows_some_stand_for_all(full_rank):
     W, Y, top = rows_of(sampled(full_rank((1500, 600), noise=0.5), 8, 600))
-    squares = _LeftOut(svd_of(W), Y @ Y.T, np.zeros(600)).squares(RIDGES)
+    squares = _left_out_squares(svd_of(W), Y @ Y.T, np.zeros(len(Y)), RIDGES)
     assert squares.shape[1] < 300
     assert squares[40].sum() == pytest.approx(left_out_errors(W, Y, RIDGES[40] * top).sum(), rel=0.1)
 
@@ -79,17 +80,12 @@ def chosen_ridge(cells, fit):
     return (s / inverse - s**2)[0] / s[0] ** 2
 
 
-def test_the_ridge_is_the_largest_that_predicts_left_out_rows_as_well_as_the_best(full_rank):
-    """By the rule of one standard error; of chosen rows and columns, the more are left out, and sums are no target."""
-    M = full_rank((60, 50), noise=0.5)
-    plan = curplus.observation.uniform_plan((60, 50), n_columns=8, n_rows=15, n_entries=0, rng=0)
-    cells = Cells.of(observed(M, plan, design=SamplingDesign()))
-    W, Y, top = rows_of(cells)
-    direct = np.array([left_out_errors(W, Y, ridge * top) for ridge in RIDGES[12:]])
-    worse = direct - direct[int(np.argmin(direct.sum(axis=1)))]
-    close = worse.sum(axis=1) <= np.std(worse, axis=1) * np.sqrt(15)
-    expected = RIDGES[12 + int(np.flatnonzero(close)[-1])]
-    assert chosen_ridge(cells, Skeleton().fit(cells)) == pytest.approx(expected, rel=1e-6)
+def test_the_ridge_predicts_left_out_rows_and_columns_best(full_rank):
+    cells = sampled(full_rank((60, 50), noise=0.5), 8, 15)
+    both = [(W, Y / np.linalg.norm(Y), top) for W, Y, top in (rows_of(cells), rows_of(cells.T))]
+    errors = [sum(left_out_errors(W, Y, ridge * top).sum() for W, Y, top in both) for ridge in RIDGES]
+    best = RIDGES[12 + int(np.argmin(errors[12:]))]
+    assert chosen_ridge(cells, Skeleton().fit(cells)) == pytest.approx(best, rel=1e-6)
 
 
 def test_with_many_rows_and_columns_the_ridge_is_near_that_of_all(full_rank):
@@ -105,8 +101,11 @@ def test_with_many_rows_and_columns_the_ridge_is_near_that_of_all(full_rank):
     assert error(chosen_ridge(cells, Skeleton().fit(cells))) < 1.02 * min(map(error, RIDGES[25:60:2]))
 
 
-def test_no_ridge_is_chosen_if_rows_cannot_be_predicted_at_all():
-    assert _most_cautious(np.full((4, 3), math.inf), 0.0) == 3
+def test_nothing_is_predicted_if_rows_do_not_depend_on_one_another():
+    M = np.zeros((40, 30))
+    M[np.arange(30), np.arange(30)] = 1
+    cells = Cells.of(observed(M, curplus.SamplePlan((40, 30), np.arange(8), np.arange(8), NO_INDEX, NO_INDEX)))
+    assert not Skeleton().fit(cells).to_array().any()
 
 
 @pytest.mark.parametrize(("d1", "d2"), [(5, 6), (6, 12), (12, 6)])

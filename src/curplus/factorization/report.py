@@ -24,6 +24,7 @@ class Fact(NamedTuple):
     reason: str = ""
     axis: str = ""  # "rows" or "columns", if the fact is about one of them
     is_judgement: bool = False  # of this very approximation, so that it does not hold for a part of it
+    is_decision: bool = False  # made from the values: the name, its outcome as the value, its evidence as the reason
 
     @property
     def is_known(self) -> bool:
@@ -92,6 +93,11 @@ class FitReport:
         except KeyError:
             known = ", ".join(fact.name for fact in self.facts) or "nothing"
             raise AttributeError(f"the report has no {name!r}; it has {known}") from None
+
+    @property
+    def decisions(self) -> tuple[Fact, ...]:
+        """What was decided from the values, and by which evidence."""
+        return tuple(fact for fact in self.facts if fact.is_decision)
 
     @property
     def T(self) -> FitReport:

@@ -38,7 +38,6 @@ class Cells:
     entries: Entries  # outside them, with weights of mean one; a position may occur more than once
     record: IndexVector  # (k,), which record of the observation each entry is
     rounding: float  # relative rounding of the values as they were read
-    is_uniform: bool  # whether rows and columns were drawn uniformly
     has_gaps: bool  # whether rows or columns have gaps
     hidden: IndexVector = field(default_factory=NO_INDEX.copy)  # cells of rows and columns not to be used, as i * m + j
     bounds: Bounds = field(default_factory=Bounds)  # of cells that are known from one side only
@@ -65,7 +64,6 @@ class Cells:
             Entries(o.shape, some.i, some.j, double(some.values), weights=weights),
             record[which],
             rounding_unit(observation.values),
-            o.design.rows == o.design.columns == "uniform",
             o.has_gaps,
             bounds=o.bounds,
         )

@@ -49,7 +49,7 @@ from .exact import Exact, exact_answer
 from .interpolation import Interpolation
 from .models import MODELS, Model, chosen_models
 from .offsets import Offsets
-from .report import complete_report, exact_report, fit_report, judged
+from .report import AS_WELL, NOT_EXACT, complete_report, exact_report, fit_report, judged
 
 __all__ = ["StackedApproximation", "approximate"]
 
@@ -163,29 +163,31 @@ class StackedApproximation:
             return task.complete()
         if (exact := exact_answer(cells, task.sample, self.rank)) is not None:
             return task.exact(exact)
-        models = _applicable(self.models, cells)
+        models, decided = _applicable(self.models, cells)
         if self.weights is not None:
             return task.repeated(models)
         uses_entries = any(model.uses_entries for model in models)
         evidence = left_out(cells, task.sample, random_generator(rng), uses_entries=uses_entries)
-        return task.blended((trials_with_bounds if len(cells.bounds) else trials_of)(models, cells, evidence))
+        trials = (trials_with_bounds if len(cells.bounds) else trials_of)(models, cells, evidence)
+        return task.blended(trials, decided)
 
 
-def _applicable(models: Sequence[Model], cells: Cells) -> list[Model]:
+def _applicable(models: Sequence[Model], cells: Cells) -> tuple[list[Model], tuple[Fact, ...]]:
     """The models that there is enough for, and not too much; of all of them, at least offsets.
 
-    Of all of them, those of single cells are left out if the cross shows that there is no noise.
+    Of all of them, those of single cells are left out if entries show no noise beside rows and columns.
     """
-    if tuple(models) == MODELS and Interpolation().is_enough(cells):
-        return [model for model in models if not model.uses_entries and model.applies(cells)]
-    found = [model for model in models if model.applies(cells)]
+    noise = Interpolation().noise(cells) if "interpolation" in (model.name for model in models) else None
+    is_none = noise is not None and noise.is_none and tuple(models) == MODELS
+    found = [model for model in models if not (is_none and model.uses_entries) and model.applies(cells)]
     if not found and tuple(models) != MODELS:
         names = ", ".join(repr(model.name) for model in models)
         raise InvalidArgumentError(
             f"models={names}: nothing of this applies to {cells.n_columns} columns, {cells.n_rows} rows and "
             f"{len(cells.entries)} entries of a {cells.shape[0]} x {cells.shape[1]} matrix. Leave models out."
         )
-    return found or [Offsets()]
+    not_exact = (NOT_EXACT,) if cells.is_cross and not cells.has_gaps else ()
+    return found or [Offsets()], (*not_exact, *(() if noise is None else (noise.fact,)))
 
 
 class _Task(NamedTuple):
@@ -220,7 +222,8 @@ class _Task(NamedTuple):
         answer, model = complete_matrix(take(cells.columns, np.argsort(cells.column_index), axis=1), self.method.rank)
         if cells is not self.cells:
             answer, model = answer.T, model.T
-        return self._finished(self._cut(answer, None), complete_report(answer.rank, self.method.rank), model, NO_INDEX)
+        report = complete_report(answer.rank, self.method.rank, model.noise * self.unit)
+        return self._finished(self._cut(answer, None), report, model, NO_INDEX)
 
     def exact(self, found: Exact) -> Factorization:
         """A matrix that is exactly of low rank."""
@@ -240,13 +243,13 @@ class _Task(NamedTuple):
         answer = self._cut(put_back(self.cells, blend), self.method.rank)
         return self._finished(answer, FitReport(), None, NO_INDEX)
 
-    def blended(self, trials: Trials) -> Factorization:
+    def blended(self, trials: Trials, decided: tuple[Fact, ...]) -> Factorization:
         """The blend that predicts left-out values best."""
         uses_entries = any(model.uses_entries for model in trials.models)
         parts = [self._cut(put_back(*trials.without(k)), self.method.rank) for k in range(len(trials.parts))]
         rank, why = self.method.rank, ASKED_FOR
         if rank is None and parts:
-            rank, why = _least_rank(parts, trials), "left-out values are predicted as well as with more"
+            rank, why = _least_rank(parts, trials), AS_WELL
             parts = [part.truncate(rank) if rank < part.rank else part for part in parts]
         if trials.parts and trials.left_out.folds[0].cells is self.cells:
             answer = parts[0]
@@ -255,7 +258,7 @@ class _Task(NamedTuple):
         folds = zip(parts, trials.left_out.folds, strict=True)
         predicted = [to_numpy(part.entries(fold.i, fold.j)) for part, fold in folds]
         found = judged(trials.held, np.concatenate([np.empty(0), *predicted]), trials.of("offsets"))
-        report = fit_report(answer.rank, why, trials, found, self.unit)
+        report = fit_report(answer.rank, why, trials, found, self.unit, decided)
         model = FittedModel.of(answer, found.error) if found.number else None
         weights = tuple(float(x) for x in trials.weights)
         deviation = trials.deviation * self.unit

@@ -2,7 +2,7 @@ r"""The small matrices that hold all that a ridge skeleton needs of sampled rows
 
 To leave a row out and predict it from the others, or to compare means, only inner products of rows, and of columns, are
 needed. A row and a column of ones stand beside them, so that constants can be combined too. The ridge shrinks towards a
-*target*, made of rows and columns by few numbers: zero, a product of their sums, or offsets.
+*target*, made of rows and columns by few numbers: zero, or offsets.
 
 .. math:: M \approx [C, 1] \, P \, [R; 1] + \tilde C \, \tilde W_\lambda^+ \, \tilde R
 
@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._arrays import abs_squared, adjoint, array_namespace, conjugate, host_kind, take, to_device, to_numpy
+from ..._arrays import adjoint, array_namespace, conjugate, host_kind, take, to_device, to_numpy
 from ..._typing import FloatArray, Matrix
 from ...observation import Cells
 
-__all__ = ["Cross", "Target", "cross_of", "targets"]
+__all__ = ["Cross", "Target", "cross_of", "offset_target", "zero_target"]
 
 LOST_DIGITS = 1e-6  # share of the squares left without means; below, they are summed up anew
 
@@ -41,44 +41,20 @@ class Cross(NamedTuple):
     column_gram: FloatArray  # (d1 + 1, d1 + 1), of the columns of C and of ones, outside the sampled rows
     row_means: CrossMeans  # of the n rows over the sampled columns
     column_means: CrossMeans  # of the m columns over the sampled rows, as rows of the adjoint
-    unread_rows: float  # number of rows that each sampled one stands for
-    unread_columns: float
-    whole_row_gram: FloatArray  # (d2, d2), inner products of the rows, all of them
-    whole_column_gram: FloatArray  # (d1, d1)
 
     @property
     def H(self) -> Cross:
         """The same for the adjoint."""
-        return Cross(
-            adjoint(self.W),
-            self.column_gram,
-            self.row_gram,
-            self.column_means,
-            self.row_means,
-            self.unread_columns,
-            self.unread_rows,
-            self.whole_column_gram,
-            self.whole_row_gram,
-        )
+        return Cross(adjoint(self.W), self.column_gram, self.row_gram, self.column_means, self.row_means)
 
 
 def cross_of(cells: Cells) -> Cross:
     """The small matrices of rows and columns without gaps; only they leave the device."""
-    n, m = cells.shape
-    C, Rh, d1, d2 = cells.columns, cells.turned_rows, cells.n_columns, cells.n_rows
+    C, Rh = cells.columns, cells.turned_rows
     W = adjoint(to_numpy(take(Rh, cells.column_index, axis=0)))
     row_gram, column_gram = _gram(Rh), _gram(C)
-    return Cross(
-        W,
-        _without(row_gram, adjoint(W)),
-        _without(column_gram, W),
-        _means(C, column_gram),
-        _means(Rh, row_gram),
-        (n - d2) / d2,
-        (m - d1) / d1,
-        row_gram[:-1, :-1].copy(),
-        column_gram[:-1, :-1].copy(),
-    )
+    means = _means(C, column_gram), _means(Rh, row_gram)
+    return Cross(W, _without(row_gram, adjoint(W)), _without(column_gram, W), *means)
 
 
 def _gram(x: Matrix) -> FloatArray:
@@ -151,33 +127,13 @@ class Target(NamedTuple):
         return self.of_rows(np.vstack([cross.W, np.ones(cross.W.shape[1])]))
 
 
-def targets(cross: Cross, is_uniform: bool) -> list[Target]:
-    """The targets to choose from; sums only if rows and columns were drawn uniformly, as others are biased."""
-    with_sums = is_uniform and min(cross.W.shape) > 1
-    return [zero_target(cross), *([_sum_target(cross)] if with_sums else []), _offset_target(cross)]
-
-
 def zero_target(cross: Cross) -> Target:
     """Zero."""
     d2, d1 = cross.W.shape
     return _target("zero", cross, np.zeros((d1 + 1, 0)), np.zeros((0, d2 + 1)))
 
 
-def _sum_target(cross: Cross) -> Target:
-    """The multiple of the product of row sums and column sums that predicts left-out rows and columns best."""
-    d2, d1 = cross.W.shape
-    fit = size = 0.0
-    for side, turn in ((cross, np.asarray), (cross.H, conjugate)):
-        gram = side.row_gram[:-1, :-1]
-        sums, inner, own = side.W.sum(axis=1), gram.sum(axis=1), np.diag(gram).real
-        fit += side.unread_rows * turn(conjugate(sums) @ (inner - own)).item()
-        size += side.unread_rows * float(abs_squared(sums) @ (inner.sum().real - 2 * inner.real + own))
-    left, right = np.ones((d1 + 1, 1)), np.full((1, d2 + 1), fit / size if size > 0 else 0.0)
-    left[-1] = right[:, -1] = 0
-    return _target("sums", cross, left, right)
-
-
-def _offset_target(cross: Cross) -> Target:
+def offset_target(cross: Cross) -> Target:
     r"""Offsets of rows and columns, from their means, each shrunk more if it is a mean of fewer values.
 
     A row mean over d1 columns has variance :math:`\tau^2 + \sigma^2 / d_1` with :math:`\tau^2` that of the offsets,

@@ -27,7 +27,7 @@ from ..._arrays import (
     to_device,
     to_numpy,
 )
-from ..._typing import FloatArray, Matrix
+from ..._typing import FloatArray, Matrix, Shape
 from ...factorization import Basis, Core, Factorization, leading_basis
 from ...observation import Cells, Observation
 from .assemble import exact_rank
@@ -91,7 +91,7 @@ def exact_answer(cells: Cells, observation: Observation, rank: int | None) -> Ex
         return Exact(plain, "entries are predicted to rounding", True, kept) if _meets(plain, cells) else None
     if _ranks_agree(cells, observation, cross, svd):
         return Exact(plain, "rows, columns and their intersection have the same rank", True, kept)
-    if rank == min(cross.W.shape) and not len(cells.entries) and _is_plausible(plain, cross):
+    if rank == min(cross.W.shape) and not len(cells.entries) and _is_plausible(plain, cross, cells.shape):
         return Exact(plain, "as many rows and columns as the rank that was asked for", False, kept)
     return None
 
@@ -125,8 +125,8 @@ def _ranks_agree(cells: Cells, observation: Observation, cross: Cross, svd: Svd)
     if any(word != "adaptive" and _share_alone(vectors[:, :rank]) > MOST_OF_FULL_LEVERAGE for word, vectors in sides):
         return False
     parts = (
-        (cells.columns, adjoint(svd.bh)[:, :rank], cross.whole_column_gram),
-        (cells.turned_rows, svd.a[:, :rank], cross.whole_row_gram),
+        (cells.columns, adjoint(svd.bh)[:, :rank], cross.column_gram[:-1, :-1] + adjoint(cross.W) @ cross.W),
+        (cells.turned_rows, svd.a[:, :rank], cross.row_gram[:-1, :-1] + cross.W @ adjoint(cross.W)),
     )
     return all(
         _has_rank(x, directions, svd.s[rank - 1], gram, cells.rounding)
@@ -164,18 +164,18 @@ def _singular_values(x: Any) -> FloatArray:
     return np.linalg.svdvals(to_numpy(triangle))
 
 
-def _is_plausible(plain: Prediction, cross: Cross) -> bool:
+def _is_plausible(plain: Prediction, cross: Cross, shape: Shape) -> bool:
     """Whether the prediction is of the size of what was read, as that of a noisy intersection is not."""
-    growth = _growth(plain, cross)
+    growth = _growth(plain, cross, shape)
     return growth <= MOST_GROWTH or (min(cross.W.shape) <= LOW_RANK and math.isfinite(growth))
 
 
-def _growth(plain: Prediction, cross: Cross) -> float:
+def _growth(plain: Prediction, cross: Cross, shape: Shape) -> float:
     """Mean square of the prediction where nothing was read, relative to that of rows and columns."""
+    mixed, combined, (d2, d1) = plain.mixing, plain.coefficients, cross.W.shape
     rows, columns = (gram[:-1, :-1] for gram in (cross.row_gram, cross.column_gram))
-    mixed, combined = plain.mixing, plain.coefficients
-    products = (adjoint(mixed) @ columns @ mixed) * conjugate(combined @ rows @ adjoint(combined))
-    squares = float(np.sum(products.real))
-    n_rows, n_columns = cross.column_gram[-1, -1].real, cross.row_gram[-1, -1].real  # that were not read
-    read = float(np.trace(rows).real) / len(rows) * n_rows + float(np.trace(columns).real) / len(columns) * n_columns
+    of_columns, of_rows = adjoint(mixed) @ columns @ mixed, combined @ rows @ adjoint(combined)
+    squares = float(np.sum((of_columns * conjugate(of_rows)).real))
+    sides = ((rows, shape[0] - d2, d2), (columns, shape[1] - d1, d1))
+    read = sum(float(np.trace(gram).real) / count * unread for gram, unread, count in sides)
     return squares / (read / 2) if read > 0 and np.isfinite(squares) else math.inf

@@ -7,13 +7,15 @@ large. Here W is cut to as many singular directions as predict some entries best
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from ..._arrays import abs_squared, adjoint, conjugate, take, to_numpy
 from ..._typing import FloatArray
+from ...factorization import Fact
 from ...observation import Cells
 from .prediction import Prediction
 from .skeleton import svd_of, without_gaps
@@ -39,21 +41,16 @@ class Interpolation:
 
     def applies(self, cells: Cells) -> bool:
         """If rows and columns were read, and enough entries to verify that there is no noise to amplify."""
+        noise = self.noise(cells)
+        return noise is not None and noise.error <= NOISY
+
+    def noise(self, cells: Cells) -> EntryNoise | None:
+        """How well entries are predicted; None if they are too few."""
         if not cells.is_cross or len(cells.entries) < FEWEST_FOR_INTERPOLATION:
-            return False
+            return None
         errors = _errors(self.fit(cells), cells)
-        return bool(np.min(errors) <= NOISY**2 * errors[0])
-
-    def is_enough(self, cells: Cells) -> bool:
-        """Whether entries show no noise at all: the error is small, and smallest with nearly all directions.
-
-        The last directions are the first to be spoilt by noise, so a model that averages over cells has none to reduce.
-        """
-        if not self.applies(cells):
-            return False
-        errors = _errors(self.fit(cells), cells)
-        is_small = np.min(errors) <= NO_NOISE**2 * errors[0]
-        return bool(is_small and np.argmin(errors) >= NEARLY_ALL * (len(errors) - 1))
+        best = int(np.argmin(errors))
+        return EntryNoise(math.sqrt(errors[best] / errors[0]) if errors[0] else 0.0, best, len(errors) - 1)
 
     def settled(self, cells: Cells) -> Interpolation:
         """As many directions as predict some entries best; more would fit noise."""
@@ -72,7 +69,32 @@ class Interpolation:
         a, s, bh = svd_of(W).above(max(W.shape) * cells.rounding)
         k = self.directions
         mixing, coefficients = adjoint(bh[:k]) / s[:k], adjoint(a[:, :k])
-        return Prediction(whole.columns, mixing, coefficients, whole.turned_rows, is_of_samples=True)
+        why = "entries are predicted best"
+        found = Fact("directions", k, "directions of the interpolation", f"of {len(s)}", why, is_decision=True)
+        return Prediction(whole.columns, mixing, coefficients, whole.turned_rows, True, (found,) if k else ())
+
+
+class EntryNoise(NamedTuple):
+    """How well rows and columns alone predict some entries."""
+
+    error: float  # relative, root mean square
+    directions: int  # with which it is least
+    most: int  # directions there are
+
+    @property
+    def is_none(self) -> bool:
+        """Whether entries show no noise at all: the error is small, and smallest with nearly all directions.
+
+        The last directions are the first to be spoilt by noise, so a model that averages over cells has none to reduce.
+        """
+        return self.error <= NO_NOISE and self.directions >= NEARLY_ALL * self.most
+
+    @property
+    def fact(self) -> Fact:
+        """What is decided by it."""
+        outcome = "none" if self.is_none else "little" if self.error <= NOISY else "some"
+        why = f"rows and columns predict them to {self.error:.1%}, with {self.directions} of {self.most} directions"
+        return Fact("entry_noise", outcome, "noise of the entries", reason=why, is_decision=True)
 
 
 def _errors(cross: Prediction, cells: Cells) -> FloatArray:

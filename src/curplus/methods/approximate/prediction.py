@@ -18,6 +18,7 @@ from ..._arrays import (
     to_device,
 )
 from ..._typing import FloatArray, IndexVector, Matrix, Vector
+from ...factorization import Fact
 
 __all__ = ["Prediction"]
 
@@ -30,6 +31,7 @@ class Prediction(NamedTuple):
     coefficients: FloatArray  # (k, q), on the host
     right: Matrix  # (m, q)
     is_of_samples: bool = False  # whether the first features are the sampled columns, and the adjoint of the rows
+    decisions: tuple[Fact, ...] = ()  # that were made from the values, for the report
 
     @classmethod
     def of(cls, left: FloatArray, right: FloatArray) -> Prediction:
@@ -47,7 +49,7 @@ class Prediction(NamedTuple):
     def H(self) -> Prediction:
         """The same for the adjoint."""
         mixing, coefficients = adjoint(self.coefficients), adjoint(self.mixing)
-        return Prediction(self.right, mixing, coefficients, self.left, self.is_of_samples)
+        return Prediction(self.right, mixing, coefficients, self.left, self.is_of_samples, self.decisions)
 
     def combined(self, left: Matrix) -> Matrix:
         """What ``right`` is combined with in some rows of ``left``, or in combinations of its rows."""

@@ -17,6 +17,14 @@ from .exact import Exact
 
 __all__ = ["Judged", "complete_report", "exact_report", "fit_report", "judged"]
 
+NOT_EXACT = Fact(
+    "exact",
+    False,
+    "exactly of low rank",
+    reason="rows, columns, their intersection and the entries do not agree to rounding",
+    is_decision=True,
+)
+AS_WELL = "left-out values are predicted as well as with more"  # the reason for a rank that is chosen
 UNVERIFIABLE = "unverifiable: it fits what was read, and nothing is left to check it with"
 FEWEST_FOR_A_VERDICT = 20  # left-out values; with fewer, the error is not stated
 FEWEST_IN_EFFECT = 30  # effective sample size of the squared errors; below, the error is not stated
@@ -55,16 +63,19 @@ def _gain(held: Held, gains: FloatArray) -> float:
     return float(np.sum(sums)) / spread if spread > 0 else math.nan
 
 
-def fit_report(rank: int, why: str, trials: Trials, found: Judged, unit: float) -> FitReport:
+def fit_report(rank: int, why: str, trials: Trials, found: Judged, unit: float, decided: tuple[Fact, ...]) -> FitReport:
     """The facts of a blend."""
     names, weights = [model.name for model in trials.models], trials.weights
     better, left_out = "standard errors better on left-out values", f"on {found.number} left-out values"
+    best = "weights that predict left-out values best"
     error = found.error if found.number >= FEWEST_FOR_A_VERDICT else math.nan
     blend = ", ".join(f"{weight:.0%} {name}" for name, weight in zip(names, weights, strict=True) if weight >= 0.005)
     return FitReport(
         (
-            Fact("rank", rank, reason=why),
-            Fact("blend", blend or "zero", reason="weights that predict left-out values best" if found.number else ""),
+            Fact("rank", rank, reason=why, is_decision=why == AS_WELL),
+            Fact("blend", blend or "zero", reason=best if found.number else "", is_decision=found.number > 0),
+            *decided,
+            *(fact for fit in trials.whole for fact in fit.decisions),
             Fact("left_out_error", error * unit, "error at left-out values", left_out, is_judgement=True),
             Fact("against_zero_z", found.against_zero, "against the zero matrix", better, is_judgement=True),
             Fact("against_means_z", found.against_offsets, "against the additive model", better, is_judgement=True),
@@ -80,17 +91,25 @@ def exact_report(rank: int, wanted: int | None, found: Exact) -> FitReport:
     return FitReport(
         (
             Fact("rank", rank, reason=why),
-            Fact("blend", "C W^+ R of columns, intersection and rows", reason=found.reason),
+            Fact("blend", "C W^+ R of columns, intersection and rows"),
+            Fact("exact", True, "exactly of low rank", reason=found.reason, is_decision=True),
             Fact("intersection_condition", found.condition, "condition of the intersection"),
             Fact("verdict", verdict if found.is_confirmed else UNVERIFIABLE, is_judgement=True),
         )
     )
 
 
-def complete_report(rank: int, wanted: int | None) -> FitReport:
+def complete_report(rank: int, wanted: int | None, noise: float) -> FitReport:
     """The facts of the leading part of a matrix that is known."""
     why = ASKED_FOR if rank == wanted else "every value is known, and every direction helps to complete other rows"
-    return FitReport((Fact("rank", rank, reason=why), Fact("verdict", UNVERIFIABLE, is_judgement=True)))
+    best = "left-out ones are predicted best from part of their values"
+    return FitReport(
+        (
+            Fact("rank", rank, reason=why),
+            Fact("new_row_noise", noise, "noise of later rows and columns", reason=best, is_decision=True),
+            Fact("verdict", UNVERIFIABLE, is_judgement=True),
+        )
+    )
 
 
 def _verdict(found: Judged) -> str:

@@ -23,6 +23,7 @@ from ..._arrays import abs_squared, adjoint
 from ..._typing import FloatArray, IndexVector
 from ...evaluation.additive import additive_model
 from ...evaluation.folds import dealt
+from ...factorization import Fact
 from ...observation import Cells, Entries
 from .offsets import is_affordable
 from .posterior import Pair, SparseSums, posterior_mean, solve
@@ -56,7 +57,7 @@ class Shrunken:
 
     def settled(self, cells: Cells) -> Shrunken:
         """The same model with its threshold chosen by left-out cells."""
-        return Shrunken(_chosen(cells.scattered)) if self.n_thresholds is None else self
+        return self if self.n_thresholds is not None else Shrunken(_chosen(cells.scattered))
 
     def fit(self, cells: Cells) -> Prediction:
         """The prediction."""
@@ -64,14 +65,17 @@ class Shrunken:
         rest, *known = _of_known_rows(offsets.residual(cells.scattered))
         if not len(rest):
             return Prediction.of(*offsets.factors())
-        falling, pair = _thresholds(rest)[: self.settled(cells).n_thresholds], _zero(rest)
+        chosen = self.settled(cells).n_thresholds
+        falling, pair = _thresholds(rest)[:chosen], _zero(rest)
         for pair in _solutions(rest, falling[(len(falling) - 1) % STRIDE :: STRIDE]):  # noqa: B007
             pass
         factors = []
         for low_rank, of_offsets, index in zip(posterior_mean(rest, pair), offsets.factors(), known, strict=True):
             factors.append(np.hstack([of_offsets, np.zeros((len(of_offsets), low_rank.shape[1]), low_rank.dtype)]))
             factors[-1][index, 2:] = low_rank
-        return Prediction.of(*factors)
+        of, why = f"of {PATH_STEPS} that fall by a quarter", "left-out cells are predicted best"
+        found = Fact("threshold", chosen, "threshold of the shrunken model", of, why, is_decision=True)
+        return Prediction.of(*factors)._replace(decisions=(found,))
 
 
 def _of_known_rows(entries: Entries) -> tuple[Entries, IndexVector, IndexVector]:

@@ -3,8 +3,8 @@ r"""The ridge skeleton: predict what was not read from sampled rows and columns 
 If rows depend on one another in the rest of the matrix as they do in the sampled columns, then
 :math:`M \approx C W^+ R` with W the intersection (the skeleton of Goreinov, Tyrtyshnikov and Zamarashkin 1997). On real
 data W is noisy, so its inverse is shrunk by a ridge, towards a target (:mod:`.cross`). Target and ridge are chosen by
-leaving sampled rows and columns out: with :math:`\tilde W = a \Sigma b^\top` the intersection,
-:math:`g = \lambda / (\sigma^2 + \lambda)` and :math:`Y` the rows, the error of row i is
+leaving sampled rows and columns out: with :math:`\tilde W = a \Sigma b^\top` the intersection of the deviations from
+the target, :math:`g = \lambda / (\sigma^2 + \lambda)` and :math:`Y` their rows, the error of row i is
 
 .. math:: e_i = (Y - a a^\top Y + a g a^\top Y)_i \; / \; (1 - o_i - \|a_i\|^2 + \textstyle\sum_k a_{ik}^2 g_k)
 
@@ -22,8 +22,9 @@ import numpy as np
 
 from ..._arrays import abs_squared, adjoint, array_namespace, blocks, conjugate, power_of_two, to_device, to_numpy
 from ..._typing import FloatArray
+from ...factorization import Fact
 from ...observation import Cells
-from .cross import Cross, Target, cross_of, targets
+from .cross import Cross, Target, cross_of, offset_target, zero_target
 from .prediction import Prediction
 
 __all__ = ["Skeleton", "Svd", "inverse_of", "svd_of", "without_gaps"]
@@ -31,7 +32,6 @@ __all__ = ["Skeleton", "Svd", "inverse_of", "svd_of", "without_gaps"]
 FEWEST_SAMPLED = 2  # rows, and columns: a single one cannot be left out
 CUT = 1e-12  # singular values of the intersection below this fraction of the largest are rounding
 RIDGES = np.concatenate([[0.0], np.logspace(-20, -11, 10), np.logspace(-10, 4, 57)])  # of the largest squared one
-FEW_SAMPLED, RIDGE_STRIDE = 64, 4  # with more rows and columns, every fourth ridge is tried first
 MOST_LEFT_OUT = 300  # rows; if there are more, 150 are left out, which gives the error to about 10 %
 LEAST_FREE = 1e-9  # denominator of a left-out error; below, the others do not predict the row
 
@@ -56,10 +56,13 @@ class Skeleton:
         whole = without_gaps(cells) if cells.has_gaps else cells
         cross = cross_of(whole)
         if not any(np.trace(gram[:-1, :-1]).real > 0 for gram in (cross.row_gram, cross.column_gram)):
-            return inverse_of(whole, targets(cross, False)[0], svd_of(cross.W), math.inf)
-        found = [_best_ridge(target, cross, whole.is_uniform) for target in targets(cross, whole.is_uniform)]
-        best = min(found, key=lambda choice: choice.left_out)
-        return inverse_of(whole, best.target, best.svd, best.ridge)
+            return inverse_of(whole, zero_target(cross), svd_of(cross.W), math.inf)
+        found = [_best_ridge(target, cross) for target in (zero_target(cross), offset_target(cross))]
+        best = min(found, key=lambda choice: choice.error)
+        why = f"left-out rows and columns are predicted to {best.error:.1%}"
+        of = f"of the largest squared singular value, towards {best.target.name}"
+        fact = Fact("ridge", best.ridge, "ridge of the skeleton", of, why, is_decision=True)
+        return inverse_of(whole, best.target, best.svd, best.ridge)._replace(decisions=(fact,))
 
 
 def without_gaps(cells: Cells) -> Cells:
@@ -100,17 +103,8 @@ def svd_of(W: FloatArray) -> Svd:
     return Svd(*np.linalg.svd(W, full_matrices=False))
 
 
-class _Choice(NamedTuple):
-    """A target with its ridge."""
-
-    target: Target
-    svd: Svd  # of the deviations from it, where rows and columns intersect
-    ridge: float  # relative to the largest squared singular value
-    left_out: float  # share of the squares of left-out rows and columns that is not predicted
-
-
 def inverse_of(cells: Cells, target: Target, svd: Svd, ridge: float) -> Prediction:
-    """The target, and the ridge inverse of the deviations from it, in factored form."""
+    """The target, and the ridge inverse of the deviations from it, in factored form; only the target, if infinite."""
     a, s, bh = svd.above(np.finfo(float).eps)
     unit = power_of_two(float(s.max(initial=0.0)), s)  # squares of an intersection of nearly nothing are zero
     s = s / unit
@@ -118,103 +112,59 @@ def inverse_of(cells: Cells, target: Target, svd: Svd, ridge: float) -> Predicti
     mixing = np.hstack([target.by_columns(adjoint(bh)), target.left])
     coefficients = np.vstack([adjoint(target.H.by_columns(a * inverse)), target.right])
     C, Rh = cells.columns, cells.turned_rows
-    if target.name != "offsets":
+    if target.name == "zero":
         return Prediction(C, mixing[:-1], coefficients[:, :-1], Rh, is_of_samples=True)
     left, right = (array_namespace(x).concat([x, array_namespace(x).ones_like(x[:, :1])], axis=1) for x in (C, Rh))
     return Prediction(left, mixing, coefficients, right, is_of_samples=True)
 
 
-class _Side(NamedTuple):
-    """Rows, or columns, that are left out."""
+class _Choice(NamedTuple):
+    """A target with its ridge."""
 
-    left_out: _LeftOut
-    number: int
-    total: float  # sum of their squares
-    stands_for: float  # number of rows that each of them stands for
+    target: Target
+    svd: Svd  # of the deviations from it, where rows and columns intersect
+    ridge: float  # relative to the largest squared singular value
+    error: float  # of left-out rows and columns, relative
 
 
-def _best_ridge(target: Target, cross: Cross, is_uniform: bool) -> _Choice:
-    """The ridge with which left-out rows and columns are predicted best.
+def _best_ridge(target: Target, cross: Cross) -> _Choice:
+    """The ridge with which left-out rows and columns are predicted best; the least, if the rest is rounding.
 
-    With many rows and columns, some of the ridges are tried, and then those beside the best.
+    Each side counts by the share of its squares that is not predicted.
     """
-    svd = svd_of(target.intersection(cross))
-    sides = [_side(*part) for part in ((target, cross, svd), (target.H, cross.H, svd.H))]
-    sides = [side for side in sides if side.number > 1 and side.total > 0]
-    if min(cross.W.shape) <= FEW_SAMPLED:
-        return _best_of(target, svd, sides, is_uniform, RIDGES)
-    about = _best_of(target, svd, sides, is_uniform, RIDGES[::RIDGE_STRIDE])
-    k = int(np.flatnonzero(about.ridge == RIDGES)[0])
-    return _best_of(target, svd, sides, is_uniform, RIDGES[max(k - RIDGE_STRIDE + 1, 0) : k + RIDGE_STRIDE])
+    shares, svd = np.zeros(len(RIDGES)), svd_of(target.intersection(cross))
+    sides = [(target, cross, svd), (target.H, cross.H, svd.H)]
+    for side, part, own in sides:
+        gram = side.of_rows(adjoint(side.of_rows(part.row_gram)))
+        whole = float(np.trace(part.row_gram[:-1, :-1]).real)
+        shares += _left_out_squares(own, gram, side.own_rows, RIDGES).sum(axis=1) / (len(sides) * whole or 1.0)
+    best = float(np.min(shares))
+    if not best < shares[-1]:
+        return _Choice(target, svd, math.inf, math.sqrt(best))
+    return _Choice(target, svd, float(RIDGES[np.argmax(shares <= max(best, 1e-13 * shares[-1]))]), math.sqrt(best))
 
 
-def _side(target: Target, cross: Cross, svd: Svd) -> _Side:
-    plain = cross.row_gram[:-1, :-1]
-    gram = target.of_rows(adjoint(target.of_rows(cross.row_gram)))
-    stands_for = max(cross.unread_rows, np.finfo(float).tiny)
-    return _Side(_LeftOut(svd, gram, target.own_rows), len(plain), float(np.trace(plain).real), stands_for)
+def _left_out_squares(svd: Svd, gram: FloatArray, own: FloatArray, ridges: FloatArray) -> FloatArray:
+    """Squared error of each left-out row, for each of the ridges, shape (len(ridges), rows).
 
-
-def _best_of(target: Target, svd: Svd, sides: list[_Side], is_uniform: bool, ridges: FloatArray) -> _Choice:
-    """The largest of the ridges that is not clearly worse than the best.
-
-    Chosen rows and columns represent the others less well, so only the side with more of them is left out.
+    Some rows stand for the others if they are many; infinite if the others do not predict a row.
     """
-    squares = [side.left_out.squares(ridges) for side in sides]
-    shares = [x.sum(axis=1) / side.total for x, side in zip(squares, sides, strict=True)]
-    estimates = [x * side.stands_for for x, side in zip(squares, sides, strict=True)]
-    larger = max(range(len(sides)), key=lambda k: sides[k].number)
-    errors = np.hstack(estimates) / len(sides) if is_uniform else estimates[larger]
-    chosen = _most_cautious(errors, 1e-13 * float(errors[-1].sum()))
-    return _Choice(target, svd, float(ridges[chosen]), float(np.mean([share[chosen] for share in shares])))
-
-
-class _LeftOut:
-    """Left-out rows, with their errors for any ridges; some rows stand for the others if they are many."""
-
-    def __init__(self, svd: Svd, gram: FloatArray, own: FloatArray) -> None:
-        a, s, _ = svd.above(CUT)
-        self._s = s / power_of_two(float(s.max(initial=0.0)), s)  # ridges are relative, and squares stay in range
-        count = len(a) if len(a) < MOST_LEFT_OUT else MOST_LEFT_OUT // 2
-        chosen = np.linspace(0, len(a) - 1, count).astype(np.int64)
-        self._a, self._stands_for = a[chosen], len(a) / count
-        projected = adjoint(a) @ gram
-        self._inner = projected @ a
-        rest = gram[chosen] - self._a @ projected
-        self._outside = (rest[np.arange(count), chosen] - np.sum((rest @ a) * conjugate(self._a), axis=1)).real
-        self._between = ((adjoint(projected)[chosen] - self._a @ self._inner) * conjugate(self._a)).real
-        self._free = (1 - own)[chosen] - np.sum(abs_squared(self._a), axis=1)
-
-    def squares(self, ridges: FloatArray) -> FloatArray:
-        """Squared error of each left-out row, for each of the ridges, shape (len(ridges), rows)."""
-        g = ridges[:, None] * self._s.max(initial=0.0) ** 2
-        g = g / (self._s**2 + g)
-        errors = self._outside + 2 * g @ self._between.T
-        for part in blocks(len(ridges), self._a.size, most=2**17):
-            held = self._a * g[part, None]
-            mixed = held.reshape(-1, held.shape[-1]) @ self._inner if held.size else held
-            errors[part] += np.vecdot(mixed.reshape(held.shape), held).real
-        freedom = self._free + g @ abs_squared(self._a).T
-        squares = np.full(errors.shape, math.inf)
-        np.divide(errors.clip(min=0), abs_squared(freedom), out=squares, where=freedom.real > LEAST_FREE)
-        return squares * self._stands_for
-
-
-def _most_cautious(errors: FloatArray, rounding: float) -> int:
-    """The largest ridge that is not clearly worse than the best; the least one if all that is left is rounding.
-
-    Not clearly worse: on average over the rows, by less than one standard error of the difference (the rule of one
-    standard error, Breiman et al. 1984). On heavy-tailed data a single row can make a small ridge look good.
-    """
-    totals = errors.sum(axis=1)
-    best = int(np.argmin(totals))
-    if totals[best] <= rounding:
-        return int(np.argmax(totals <= rounding))
-    if not math.isfinite(totals[best]):
-        return len(errors) - 1
-    with np.errstate(invalid="ignore"):
-        difference = (errors - errors[best]) / totals[best]  # so that squares of it stay in range
-        spread = np.std(difference, axis=1) * math.sqrt(errors.shape[1])
-        close = difference.sum(axis=1) <= spread
-    close[: best + 1] = False
-    return best if not close.any() else int(np.flatnonzero(close)[-1])
+    a, s, _ = svd.above(CUT)
+    s = s / power_of_two(float(s.max(initial=0.0)), s)  # ridges are relative, and squares stay in range
+    count = len(a) if len(a) < MOST_LEFT_OUT else MOST_LEFT_OUT // 2
+    chosen = np.linspace(0, len(a) - 1, count).astype(np.int64)
+    some, projected = a[chosen], adjoint(a) @ gram
+    inner, rest = projected @ a, gram[chosen] - some @ projected
+    outside = (rest[np.arange(count), chosen] - np.sum((rest @ a) * conjugate(some), axis=1)).real
+    between = ((adjoint(projected)[chosen] - some @ inner) * conjugate(some)).real
+    g = ridges[:, None] * s.max(initial=0.0) ** 2
+    g = g / (s**2 + g)
+    errors = outside + 2 * g @ between.T
+    for part in blocks(len(ridges), some.size, most=2**17):
+        held = some * g[part, None]
+        mixed = held.reshape(-1, held.shape[-1]) @ inner if held.size else held
+        errors[part] += np.vecdot(mixed.reshape(held.shape), held).real
+    freedom = (1 - own)[chosen] - np.sum(abs_squared(some), axis=1) + g @ abs_squared(some).T
+    squares = np.full(errors.shape, math.inf)
+    np.divide(errors.clip(min=0), abs_squared(freedom), out=squares, where=freedom.real > LEAST_FREE)
+    return squares * (len(a) / count)
