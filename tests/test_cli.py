@@ -174,13 +174,13 @@ def test_info_describes_an_observation(call, tmp_path, low_rank):
 
 def test_the_demonstration_writes_its_files_and_nothing_else(tmp_path):
     pytest.importorskip("matplotlib")
-    done = in_a_new_process("demo", "--share", 0.02, "--out", "a[b].png", cwd=tmp_path)
+    done = in_a_new_process("demo", "--share", 0.02, "--out", "a[b].html", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "Warning" not in done.stderr
     assert "What if you could afford 2% of them?" in done.stdout
-    assert "picture in a[b].png" in done.stdout
-    assert (tmp_path / "a[b].png").stat().st_size > 10_000
-    assert {path.name for path in tmp_path.iterdir()} == {"a[b].png", "curplus-report.html"}
+    assert "report in a[b].html" in done.stdout
+    assert (tmp_path / "a[b].html").stat().st_size > 10_000
+    assert {path.name for path in tmp_path.iterdir()} == {"a[b].html"}
 
 
 def test_what_the_demonstration_says_is_true(tmp_path):
@@ -359,10 +359,8 @@ def test_a_bad_option_is_one_line_of_error_before_the_work(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--out", "nowhere/picture.png"), "nowhere: No such folder; make it before saving to it."),
-        (("--out", "picture.txt"), "its ending is not one of .png, .pdf, .svg, .jpg."),
-        (("--out", "picture"), "its ending is not one of .png, .pdf, .svg, .jpg."),
-        (("--report", "nowhere/report.html"), "nowhere: No such folder; make it before saving to it."),
+        (("--out", "report.txt"), "its ending is not one of .html."),
+        (("--out", "nowhere/report.html"), "nowhere: No such folder; make it before saving to it."),
         (("--seed", -1), "--seed=-1 is too small. Give at least 0."),
         (("--share", 2), "--share=2 is not between 0.01 and 0.9."),
     ],

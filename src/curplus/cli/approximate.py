@@ -12,7 +12,7 @@ import typer
 from .. import methods
 from .._arrays import to_numpy
 from ..exceptions import InvalidArgumentError
-from ..factorization import Factorization
+from ..factorization import Fact, Factorization
 from ..observation import Observation
 from ..solvers import SOLVERS
 from ..sources import Form, LongSource, Source, TableSource
@@ -23,7 +23,6 @@ from .options import (
     BY_DEFAULT,
     NO_LOGS,
     Check,
-    Json,
     Logs,
     MatrixFile,
     Rank,
@@ -31,7 +30,7 @@ from .options import (
     Sampling,
     name_option,
     out_option,
-    with_groups,
+    verb,
 )
 from .results import approximation_facts, comparison_facts, end_facts
 from .write import TABLES, Written, write_matrix
@@ -53,7 +52,7 @@ Solver = Annotated[str, name_option(SOLVERS, "Solver for the core of cur-plus")]
 HowTo = Annotated[MethodName, typer.Option(help="The recommended method, or the paper's CUR+, which needs a rank.")]
 
 
-@with_groups
+@verb
 def approximate(
     file: MatrixFile,
     rank: Rank = None,
@@ -61,11 +60,10 @@ def approximate(
     solver: Solver = "auto",
     out: Out = None,
     check: Check = False,
-    json: Json = False,
     sampling: Sampling = BY_DEFAULT,
     reading: Reading = AS_FOUND,
     logs: Logs = NO_LOGS,
-) -> None:
+) -> list[Fact]:
     """Approximate a matrix from a few of its columns, rows and entries."""
     if method is MethodName.cur_plus and rank is None:
         raise InvalidArgumentError("--method=cur-plus needs a rank. Give --rank.")
@@ -81,8 +79,8 @@ def approximate(
             facts += comparison_facts(approx, observation, given.matrix())
     if out is not None:
         save_approximation(approx, out, given.source)
-    facts += end_facts(out, "add --out answer.npz to keep the approximation, or answer.csv for all of its numbers")
-    show.result(facts, as_json=json)
+    otherwise = "add --out answer.npz to keep the approximation, or answer.csv for all of its numbers"
+    return [*facts, *end_facts(out, otherwise)]
 
 
 def _check_no_gaps(given: Given) -> None:

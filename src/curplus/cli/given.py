@@ -72,7 +72,7 @@ def _otherwise(name: str, value: object) -> str:
 def observation_of(given: Given, rank: int | None, sampling: Sampling) -> Observation:
     """What is read of a file: as much as is asked for of a matrix, everything of a long table or an observation."""
     if given.source is None or isinstance(given.source, LongSource):
-        asked = {name: value for name, value in sampling._asdict().items() if name != "seed" and value is not None}
+        asked = {name: value for name, value in vars(sampling).items() if name != "seed" and value is not None}
         if asked:
             listed = ", ".join(f"--{name}={value}" for name, value in asked.items())
             raise InvalidArgumentError(
