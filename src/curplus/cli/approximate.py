@@ -15,14 +15,13 @@ from ..exceptions import InvalidArgumentError
 from ..factorization import Fact, Factorization
 from ..observation import Observation
 from ..solvers import SOLVERS
-from ..sources import Form, LongSource, Source, TableSource
+from ..sources import Form, Source
 from . import show
-from .given import Given, observation_of, open_given
+from .given import observation_of, open_given
 from .options import (
     AS_FOUND,
     BY_DEFAULT,
     NO_LOGS,
-    Check,
     Logs,
     MatrixFile,
     Rank,
@@ -32,7 +31,7 @@ from .options import (
     out_option,
     verb,
 )
-from .results import approximation_facts, comparison_facts, end_facts
+from .results import approximation_facts, end_facts
 from .write import TABLES, Written, write_matrix
 
 __all__ = ["approximate", "save_approximation"]
@@ -59,7 +58,6 @@ def approximate(
     method: HowTo = MethodName.approximate,
     solver: Solver = "auto",
     out: Out = None,
-    check: Check = False,
     sampling: Sampling = BY_DEFAULT,
     reading: Reading = AS_FOUND,
     logs: Logs = NO_LOGS,
@@ -69,27 +67,13 @@ def approximate(
         raise InvalidArgumentError("--method=cur-plus needs a rank. Give --rank.")
     given = open_given(file, reading, logs)
     observation = observation_of(given, rank, sampling)
-    if check:
-        _check_no_gaps(given)
     with show.working("approximating"):
         approx = _fit(observation, rank, method, solver)
     facts = approximation_facts(approx, observation, given.source)
-    if check:
-        with show.working("reading the whole matrix"):
-            facts += comparison_facts(approx, observation, given.matrix())
     if out is not None:
         save_approximation(approx, out, given.source)
     otherwise = "add --out answer.npz to keep the approximation, or answer.csv for all of its numbers"
     return [*facts, *end_facts(out, otherwise)]
-
-
-def _check_no_gaps(given: Given) -> None:
-    source = given.matrix()
-    if isinstance(source, LongSource) or (isinstance(source, TableSource) and source.gaps):
-        raise InvalidArgumentError(
-            f"--check compares with the whole matrix, and {given.name} has gaps. Leave it out: the error and its "
-            "interval are judged by values that were not used."
-        )
 
 
 def _fit(observation: Observation, rank: int | None, method: MethodName, solver: str) -> Factorization:

@@ -38,7 +38,6 @@ __all__ = [
     "AT_COST",
     "BY_DEFAULT",
     "NO_LOGS",
-    "Check",
     "Goal",
     "Json",
     "Limit",
@@ -284,7 +283,6 @@ Budget = Annotated[
     float | None,
     typer.Option(help="How much to read: below 1 a share of the matrix, else a number of values; money with prices."),
 ]
-Check = Annotated[bool, typer.Option(help="Read the whole matrix and say how far off the approximation is.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 MatrixFile = Annotated[
     str,
