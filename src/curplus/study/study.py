@@ -31,7 +31,7 @@ from .progress import Status, status_of
 from .reading_tables import check_outliers, check_positive, read_table
 from .report import write_report
 from .run import Run
-from .settings import as_costs, change_rows, check_settings, check_stored_settings, grown, renamed, retired
+from .settings import as_costs, change_row, check_settings, check_stored_settings, grown, renamed, retired
 from .sql import check_left, wall_clock
 from .sqlite import SQLiteStorage
 from .storage import Origin, Receipt, Records, Round, Settings, Snapshot, kept_cells, user_of
@@ -140,7 +140,7 @@ class Study:
             rows=rows, columns=columns, budget=budget, costs=costs, noise=noise, rank=rank, records=records, scale=scale
         )
         now = wall_clock()
-        make_file(Path(path), {"study": [(1, now, 0)], **change_rows(None, settings, 1, now, user_of(None))})
+        make_file(Path(path), {"study": [(1, now, 0)], "changes": [change_row(settings, 1, now, user_of(None))]})
         return cls.open(path)
 
     @classmethod
