@@ -18,12 +18,9 @@ from ..exceptions import InvalidArgumentError, StudyError
 from ..factorization import Factorization
 from ..observation import Observation
 from ..sources.logs.open_logs import log_blocks
-from .answers import lists_frame, prediction_frame, records_frame, write_tables
-from .batches import Batches
-from .comparing import compared, draft_of_best, positioned
+from .answers import Fits, lists_frame, prediction_frame, records_frame, write_tables
 from .connection import make_file
-from .drafting import check_wishes, draft_of
-from .fitting import Fits
+from .drafting import Batches, check_wishes, compared, draft_of, draft_of_best, positioned
 from .ledger import observation_of
 from .logs import check_same_terms, log_records
 from .names import Axis, axes_of

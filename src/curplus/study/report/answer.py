@@ -22,7 +22,7 @@ from ..names import Axis
 from ..storage import Line
 
 if TYPE_CHECKING:
-    from ..fitting import Fitted
+    from ..answers import Fitted
     from ..study import Study
 
 __all__ = [

@@ -40,7 +40,7 @@ from .answer import (
 
 if TYPE_CHECKING:
     from ...evaluation import Certificate
-    from ..fitting import Fitted
+    from ..answers import Fitted
     from ..study import Study
 
 __all__ = ["facts_of"]
