@@ -20,9 +20,6 @@ from ..sources.content import ending_of
 from . import show
 from .given import Given, open_given
 from .options import (
-    AS_FOUND,
-    AT_COST,
-    BY_DEFAULT,
     Goal,
     Json,
     MatrixFile,
@@ -59,6 +56,9 @@ Tolerance = Annotated[
 @verb
 def acquire(
     file: MatrixFile,
+    sampling: Sampling,
+    prices: Prices,
+    reading: Reading,
     rank: Rank = None,
     strategy: Strategy = "auto",
     entry_strategy: EntryStrategy = "uniform",
@@ -68,9 +68,6 @@ def acquire(
     smallest: Smallest = False,
     out: Out = None,
     json: Json = False,
-    sampling: Sampling = BY_DEFAULT,
-    prices: Prices = AT_COST,
-    reading: Reading = AS_FOUND,
 ) -> list[Fact]:
     """Choose what to read of a matrix by what was read before, and say how well it is known then."""
     _check_prices(prices, tol, sampling)
@@ -91,7 +88,7 @@ def acquire(
 
 
 def _check_prices(prices: Prices, tol: float | None, sampling: Sampling) -> None:
-    if prices != AT_COST and sampling.budget is None and tol is None:
+    if prices != Prices() and sampling.budget is None and tol is None:
         raise InvalidArgumentError("prices were given, and no money. Give --budget, or --tol.")
 
 

@@ -19,9 +19,6 @@ from ..sources import Form, Source
 from . import show
 from .given import observation_of, open_given
 from .options import (
-    AS_FOUND,
-    BY_DEFAULT,
-    NO_LOGS,
     Logs,
     MatrixFile,
     Rank,
@@ -54,13 +51,13 @@ HowTo = Annotated[MethodName, typer.Option(help="The recommended method, or the 
 @verb
 def approximate(
     file: MatrixFile,
+    sampling: Sampling,
+    reading: Reading,
+    logs: Logs,
     rank: Rank = None,
     method: HowTo = MethodName.approximate,
     solver: Solver = "auto",
     out: Out = None,
-    sampling: Sampling = BY_DEFAULT,
-    reading: Reading = AS_FOUND,
-    logs: Logs = NO_LOGS,
 ) -> list[Fact]:
     """Approximate a matrix from a few of its columns, rows and entries."""
     if method is MethodName.cur_plus and rank is None:

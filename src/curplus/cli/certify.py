@@ -13,7 +13,7 @@ from ..factorization import Fact, Factorization
 from ..sources import LongSource
 from . import show
 from .given import Given, observation_of, open_given
-from .options import AS_FOUND, BY_DEFAULT, NO_LOGS, Logs, MatrixFile, Rank, Reading, Sampling, verb
+from .options import Logs, MatrixFile, Rank, Reading, Sampling, verb
 from .results import certificate_facts, read_facts
 
 __all__ = ["certify"]
@@ -34,12 +34,12 @@ Level = Annotated[float, typer.Option(callback=_check_level, help="Confidence of
 @verb
 def certify(
     file: MatrixFile,
+    sampling: Sampling,
+    reading: Reading,
+    logs: Logs,
     approximation: Saved = None,
     rank: Rank = None,
     level: Level = 0.95,
-    sampling: Sampling = BY_DEFAULT,
-    reading: Reading = AS_FOUND,
-    logs: Logs = NO_LOGS,
 ) -> list[Fact]:
     """Say how large the error of an approximation is, and how sure that is."""
     given = open_given(file, reading, logs)

@@ -20,8 +20,6 @@ from ..sources.convert import whole_matrix
 from . import show
 from .given import Given, open_given
 from .options import (
-    AS_FOUND,
-    NO_LOGS,
     Limit,
     Logs,
     MatrixFile,
@@ -50,14 +48,14 @@ class Filled(NamedTuple):
 @verb
 def complete(
     file: MatrixFile,
+    reading: Reading,
+    logs: Logs,
     rank: Rank = None,
     min_value: Limit = None,
     max_value: Limit = None,
     scale: Scale = None,
     seed: Seed = 0,
     out: Out = None,
-    reading: Reading = AS_FOUND,
-    logs: Logs = NO_LOGS,
 ) -> list[Fact]:
     """Fill the gaps of a table, wide or long; names and measured values are kept as they are."""
     given = open_given(file, reading, logs)

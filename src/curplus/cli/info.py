@@ -11,14 +11,14 @@ from ..methods import load
 from ..observation import Observation
 from ..sources import LongSource, Source, TableSource
 from .given import is_saved, open_given
-from .options import AS_FOUND, NO_LOGS, Logs, MatrixFile, Reading, verb
+from .options import Logs, MatrixFile, Reading, verb
 from .results import answer_facts, read_facts
 
 __all__ = ["info"]
 
 
 @verb
-def info(file: MatrixFile, reading: Reading = AS_FOUND, logs: Logs = NO_LOGS) -> list[Fact]:
+def info(file: MatrixFile, reading: Reading, logs: Logs) -> list[Fact]:
     """Say what a file holds: a matrix or table, or something that curplus saved."""
     if logs.format or not is_saved(file):
         return _source_facts(open_given(file, reading, logs).matrix())

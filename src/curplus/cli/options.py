@@ -33,11 +33,6 @@ from ..sources.logs.open_logs import FORMATS
 from . import show
 
 __all__ = [
-    "AS_FOUND",
-    "AS_WRITTEN",
-    "AT_COST",
-    "BY_DEFAULT",
-    "NO_LOGS",
     "Goal",
     "Json",
     "Limit",
@@ -352,12 +347,9 @@ class Prices:
 
     def as_costs(self) -> Costs | None:
         """The prices that were said, or None if none was."""
-        if self == AT_COST:
+        if self == Prices():
             return None
         return Costs(self.row_price, self.column_price, 1.0 if self.entry_price is None else self.entry_price)
-
-
-AS_FOUND, AS_WRITTEN, BY_DEFAULT, AT_COST, NO_LOGS = Reading(), Writing(), Sampling(), Prices(), Logs()
 
 
 def verb(function: Callable[..., Iterable[Fact]]) -> Callable[..., None]:

@@ -14,7 +14,7 @@ from ..sources.logs.open_logs import FORMATS
 from ..study import Receipt, Study, Worklist
 from ..study.logs import check_harness
 from . import show
-from .options import AS_WRITTEN, NO_LOGS, Goal, Json, Logs, Seed, Smallest, Width, Writing, as_goal, check_ending, verb
+from .options import Goal, Json, Logs, Seed, Smallest, Width, Writing, as_goal, check_ending, verb
 from .study_options import Names, StudyFile, Who, status_facts
 
 __all__ = ["ask", "cancel", "status", "tell"]
@@ -124,6 +124,8 @@ def _write(todo: Worklist, out: Path, harness: str | None) -> None:
 def tell(
     study: StudyFile,
     tables: Annotated[list[Path], typer.Argument(help="Lists that were filled in, other tables with values, or logs.")],
+    writing: Writing,
+    logs: Logs,
     history: Annotated[
         bool, typer.Option("--history", help="Measured before the study: it is used, and costs nothing.")
     ] = False,
@@ -133,8 +135,6 @@ def tell(
     force: Annotated[bool, typer.Option("--force", help="Keep values far larger than usual.")] = False,
     who: Who = None,
     json: Json = False,
-    writing: Writing = AS_WRITTEN,
-    logs: Logs = NO_LOGS,
 ) -> list[Fact]:
     """Keep what was measured: each table as a whole, or nothing of it; logs of evaluations all together."""
     told, how = [], logs.as_keywords(writing.as_keywords())

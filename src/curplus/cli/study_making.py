@@ -12,7 +12,7 @@ import typer
 from ..exceptions import InvalidArgumentError
 from ..factorization import Fact
 from ..study import Study
-from .options import AT_COST, NO_LOGS, Logs, Prices, Rank, Scale, verb
+from .options import Logs, Prices, Rank, Scale, verb
 from .study_options import Names, StudyFile, Who
 
 __all__ = ["add", "create", "names_in", "rename", "retire"]
@@ -36,6 +36,8 @@ PriceOfEach = Annotated[float | None, typer.Option(help="Price of each as a whol
 @verb
 def create(
     study: StudyFile,
+    prices: Prices,
+    logs: Logs,
     rows: Side = None,
     columns: Side = None,
     from_logs: Annotated[
@@ -48,8 +50,6 @@ def create(
     rank: Rank = None,
     records: Counted = "all",
     scale: Scale = None,
-    prices: Prices = AT_COST,
-    logs: Logs = NO_LOGS,
 ) -> list[Fact]:
     """Make a new study: a file that does not exist yet, on a local disk."""
     settings: dict[str, Any] = {"budget": budget, "costs": prices.as_costs(), "noise": _noise(noise)}
