@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -17,12 +18,13 @@ from ..observation.scale import check_scale
 from .ledger import check_counted
 from .names import axes_of, check_axis
 from .schema import WIDTH, DamageError
-from .storage import Settings
+from .storage import Settings, Summary
 
 __all__ = [
     "as_costs",
     "change_at",
     "change_row",
+    "check_left",
     "check_settings",
     "check_stored_settings",
     "grown",
@@ -178,6 +180,16 @@ def list_price(rows: IndexVector, columns: IndexVector, cells: IndexVector, cost
         total += float(np.sum(prices.columns[columns]))
         cells = cells[~np.isin(cells % m, columns)]
     return total + len(cells) * float(prices.entry)
+
+
+def check_left(budget: float | None, summary: Summary, amount: float) -> None:
+    """An error if a list would cost more than is left."""
+    left = math.inf if budget is None else budget - summary.spent - summary.pending_price
+    if amount > left * (1 + 1e-9) + 1e-9:
+        raise InvalidArgumentError(
+            f"the list would cost up to {amount:,.6g}, and {max(left, 0):,.6g} is left of the budget of {budget:,.6g} "
+            f"(spent {summary.spent:,.6g}, pending {summary.pending_price:,.6g})."
+        )
 
 
 # -- in the file --------------------------------------------------------------------------------------------------

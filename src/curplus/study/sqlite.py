@@ -24,7 +24,7 @@ from .._typing import FloatArray, IndexVector
 from . import sql
 from .connection import PATIENCE, Opened, begin, connect, errors_in_words, is_busy, traces_of
 from .schema import WIDTH, check_digest, digest_carried_on, insert, last_id
-from .settings import change_at, change_row, settings_of
+from .settings import change_at, change_row, check_left, settings_of
 from .storage import (
     CANCELLED,
     PENDING,
@@ -77,7 +77,7 @@ class SQLiteStorage:
             if (last_id(db, "lists"), last_id(db, "changes")) != (draft.after_list, draft.after_change):
                 return None
             settings = self._settings_now(db)
-            sql.check_left(settings.budget, sql.summary_of(db), max(draft.budget, draft.price))
+            check_left(settings.budget, sql.summary_of(db), max(draft.budget, draft.price))
             return sql.keep_list(db, now, draft, settings.shape[1])
 
     def add_records(

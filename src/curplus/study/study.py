@@ -28,8 +28,8 @@ from .progress import Status, status_of
 from .reading_tables import check_outliers, check_positive, read_table
 from .report import write_report
 from .run import Run
-from .settings import as_costs, change_row, check_settings, check_stored_settings, grown, renamed, retired
-from .sql import check_left, wall_clock
+from .settings import as_costs, change_row, check_left, check_settings, check_stored_settings, grown, renamed, retired
+from .sql import wall_clock
 from .sqlite import SQLiteStorage
 from .storage import Origin, Receipt, Records, Round, Settings, Snapshot, kept_cells, user_of
 from .worklist import Worklist, pandas_for_studies, worklist_of
