@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,8 @@ from .._sets import NO_INDEX
 from .._typing import IndexVector, Matrix, Shape, Vector
 
 __all__ = ["KnownParts", "PlanTask"]
+
+LOOKED_UP = 2**18  # positions at a time
 
 
 class KnownParts(NamedTuple):
@@ -90,8 +93,7 @@ class PlanTask:
         self._lines.append((1, index_table(plan.column_index, m), self.columns.T))
         yield from self._grid(self.rows, plan.row_index, np.arange(m), most)
         self._lines.append((0, index_table(plan.row_index, n), self.rows))
-        for block in blocks(len(plan.i), 1, most=most):
-            yield from self._block(self.values, (np.arange(block.start, block.stop),), plan.i[block], plan.j[block])
+        yield from self._unknown(self.values, lambda t: (plan.i[t], plan.j[t]), most)
 
     def answered(self) -> tuple[IndexVector, Vector]:
         """Positions and values of all answers so far."""
@@ -103,23 +105,28 @@ class PlanTask:
         return np.concatenate(flat), np.concatenate([self.columns[i, k], self.rows[t, j], self.values[e]])
 
     def _grid(self, target: Matrix, rows: IndexVector, columns: IndexVector, most: int) -> Iterator[Request]:
-        """Requests for all positions in some rows and columns."""
-        for block in blocks(target.size, 1, most=most):
-            r, c = np.divmod(np.arange(block.start, block.stop), len(columns))
-            yield from self._block(target, (r, c), rows[r], columns[c])
+        """Requests for what is not known in some rows and columns."""
 
-    def _block(self, target: Any, where: tuple[IndexVector, ...], i: IndexVector, j: IndexVector) -> Iterator[Request]:
-        """A request for positions, of which those that are known are filled in."""
-        known, values = self._known_at(i, j)
-        target[tuple(index[known] for index in where)] = values[known]
-        if known.all():
-            return
-        rest = tuple(index[~known] for index in where)
+        def positions(t: IndexVector) -> tuple[IndexVector, IndexVector]:
+            r, c = np.divmod(t, len(columns))
+            return rows[r], columns[c]
 
-        def answer(found: Vector) -> None:
-            target[rest] = found
+        yield from self._unknown(target.reshape(-1), positions, most)
 
-        yield Request(i[~known], j[~known], answer)
+    def _unknown(
+        self, target: Vector, positions: Callable[[IndexVector], tuple[IndexVector, IndexVector]], most: int
+    ) -> Iterator[Request]:
+        """Requests for what is not known of a target, of which the rest is filled in."""
+        unknown = [NO_INDEX]
+        for block in blocks(len(target), 1, most=LOOKED_UP):
+            t = np.arange(block.start, block.stop)
+            known, values = self._known_at(*positions(t))
+            target[t[known]] = values[known]
+            unknown.append(t[~known])
+        rest = np.concatenate(unknown)
+        for block in blocks(len(rest), 1, most=most):
+            t = rest[block]
+            yield Request(*positions(t), partial(target.__setitem__, t))
 
     def _known_at(self, i: IndexVector, j: IndexVector) -> tuple[Any, Vector]:
         """Which of some positions are known, and their values."""
