@@ -97,10 +97,9 @@ def in_a_new_process(*arguments, cwd):
 def test_cur_plus_of_a_file_is_saved(call, matrix_file, tmp_path, ending):
     path, M = matrix_file(ending)
     out = tmp_path / "result.npz"
-    done = call("approximate", path, "--method", "cur-plus", "--rank", 3, "--out", out, "--check")
+    done = call("approximate", path, "--method", "cur-plus", "--rank", 3, "--out", out)
     assert done.status == 0, done.complaint
     assert "15 columns, 15 rows, 180 entries" in done.shown
-    assert "CUR-F" in done.shown
     assert f"saved to {out}" in done.shown
     approx = curplus.load(out)
     assert np.allclose(approx.to_array(), M, atol=1e-10)
@@ -149,10 +148,10 @@ def test_a_table_smaller_than_the_counts_is_approximated(call, tmp_path, low_ran
     assert "13 columns, 20 rows, 260 entries" in done.shown
 
 
-def test_a_matrix_of_zeros_can_be_checked(call, tmp_path):
+def test_a_matrix_of_zeros_can_be_approximated(call, tmp_path):
     np.save(tmp_path / "zeros.npy", np.zeros((20, 13)))
     for arguments in (("approximate",), ("approximate", "--method", "cur-plus", "--rank", 2)):
-        done = call(arguments[0], tmp_path / "zeros.npy", *arguments[1:], "--check")
+        done = call(arguments[0], tmp_path / "zeros.npy", *arguments[1:])
         assert done.status == 0, done.complaint
         assert done.shown.count("note") == (0 if len(arguments) == 1 else 2)
 
@@ -174,13 +173,13 @@ def test_info_describes_an_observation(call, tmp_path, low_rank):
 
 def test_the_demonstration_writes_its_files_and_nothing_else(tmp_path):
     pytest.importorskip("matplotlib")
-    done = in_a_new_process("demo", "--share", 0.02, "--out", "a[b].png", cwd=tmp_path)
+    done = in_a_new_process("demo", "--share", 0.02, "--out", "a[b].html", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "Warning" not in done.stderr
     assert "What if you could afford 2% of them?" in done.stdout
-    assert "picture in a[b].png" in done.stdout
-    assert (tmp_path / "a[b].png").stat().st_size > 10_000
-    assert {path.name for path in tmp_path.iterdir()} == {"a[b].png", "curplus-report.html"}
+    assert "report in a[b].html" in done.stdout
+    assert (tmp_path / "a[b].html").stat().st_size > 10_000
+    assert {path.name for path in tmp_path.iterdir()} == {"a[b].html"}
 
 
 def test_what_the_demonstration_says_is_true(tmp_path):
@@ -225,7 +224,6 @@ def test_names_and_paths_are_printed_as_they_are(call, tmp_path, low_rank):
         5,
         "--rows",
         3,
-        "--check",
         "--out",
         out,
         width=300,
@@ -359,10 +357,8 @@ def test_a_bad_option_is_one_line_of_error_before_the_work(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--out", "nowhere/picture.png"), "nowhere: No such folder; make it before saving to it."),
-        (("--out", "picture.txt"), "its ending is not one of .png, .pdf, .svg, .jpg."),
-        (("--out", "picture"), "its ending is not one of .png, .pdf, .svg, .jpg."),
-        (("--report", "nowhere/report.html"), "nowhere: No such folder; make it before saving to it."),
+        (("--out", "report.txt"), "its ending is not one of .html."),
+        (("--out", "nowhere/report.html"), "nowhere: No such folder; make it before saving to it."),
         (("--seed", -1), "--seed=-1 is too small. Give at least 0."),
         (("--share", 2), "--share=2 is not between 0.01 and 0.9."),
     ],

@@ -275,12 +275,6 @@ def test_what_cannot_work_is_one_line_of_error(folder, arguments, code, message)
     assert not (folder / "x.csv").exists()
 
 
-def test_many_cells_are_not_printed_as_json(folder):
-    curplus.Study.create(folder / "a.study", rows=200, columns=100).close()
-    done = study(folder, "predict", "a.study", "--json", code=2)
-    assert "20,000 cells are too many to be printed" in done.stderr
-
-
 @pytest.mark.parametrize(
     ("options", "keywords"),
     [((), {}), (("--axis", "columns", "--best", 3, "--smallest"), {"axis": 0, "n_best": 3, "largest": False})],

@@ -17,7 +17,7 @@ import curplus
 from curplus import _arrays, _dask
 from curplus.exceptions import FileFormatError, InvalidArgumentError
 from curplus.factorization import leading_basis
-from curplus.sources import DaskSource, distributed
+from curplus.sources import DaskSource
 from tests.conftest import effort
 
 da = pytest.importorskip("dask.array")
@@ -43,7 +43,7 @@ METHODS = {  # of the models, the skeleton alone needs no list of all cells
 @pytest.fixture(autouse=True)
 def short_blocks(monkeypatch):
     """Blocks of the result are as short as those of the matrix."""
-    monkeypatch.setattr(distributed, "LEAST_LENGTH", 64)
+    monkeypatch.setattr("curplus.sources.dask.LEAST_LENGTH", 64)
 
 
 @pytest.fixture

@@ -11,15 +11,18 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
+from curplus.datasets import formats
 from curplus.datasets.files import DataFile
-from curplus.datasets.formats import numbers
-from curplus.datasets.formats.bag_of_words import read_bag_of_words
-from curplus.datasets.formats.compact import read_compact
-from curplus.datasets.formats.idx import read_idx_images
-from curplus.datasets.formats.libsvm import read_libsvm
-from curplus.datasets.formats.matlab import read_matlab
-from curplus.datasets.formats.movielens import read_movielens
-from curplus.datasets.formats.nips2003 import read_dense_rows, read_sparse_rows
+from curplus.datasets.formats import (
+    read_bag_of_words,
+    read_compact,
+    read_dense_rows,
+    read_idx_images,
+    read_libsvm,
+    read_matlab,
+    read_movielens,
+    read_sparse_rows,
+)
 from curplus.exceptions import SourceError
 
 
@@ -118,7 +121,7 @@ def test_a_broken_bag_of_words_names_the_line(file, content, message):
 
 @pytest.mark.parametrize("bad", [4, 5, 6, 9, 12, 23])
 def test_the_line_is_right_in_every_block(file, monkeypatch, bad):
-    monkeypatch.setattr(numbers, "PARSED_AT_A_TIME", 15)  # five lines at a time
+    monkeypatch.setattr(formats, "PARSED_AT_A_TIME", 15)  # five lines at a time
     lines = ["20", "1", "20", *(f"{k} 1 {k}" for k in range(1, 21))]
     assert read_bag_of_words(file("\n".join(lines))).sum() == 210
     lines[bad - 1] = "oops"
@@ -171,7 +174,7 @@ def test_reads_dense_rows_of_the_challenge(file, monkeypatch):
     X = np.random.default_rng(0).integers(0, 1000, (7, 5)) * (np.arange(5) % 2)
     text = "".join(" ".join(map(str, row)) + " \n" for row in X)
     for block in (5, 10, 10**6):
-        monkeypatch.setattr(numbers, "PARSED_AT_A_TIME", block)
+        monkeypatch.setattr(formats, "PARSED_AT_A_TIME", block)
         matrix = read_dense_rows(file(text), n_features=5)
         assert np.array_equal(matrix.toarray(), X)
         assert matrix.nnz == np.count_nonzero(X)

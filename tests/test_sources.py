@@ -18,7 +18,7 @@ from hypothesis import given, settings
 
 import curplus
 from curplus.exceptions import InvalidArgumentError, MissingExtraError, SourceError
-from curplus.sources import ArraySource, ChunkedSource, DaskSource, MappedSource, StripedSource, mapped
+from curplus.sources import ArraySource, ChunkedSource, DaskSource, MappedSource, StripedSource, striped
 from curplus.sources.convert import whole_matrix
 from curplus.sources.file import READERS
 from tests.conftest import RecordingSource, effort
@@ -1155,7 +1155,7 @@ def test_a_column_of_words_is_refused_by_name(package):
 
 
 def test_a_large_mapped_file_is_read_in_stripes(tmp_path, monkeypatch):
-    monkeypatch.setattr(mapped, "MAPPED_BYTES", 100)
+    monkeypatch.setattr(striped, "MAPPED_BYTES", 100)
     for order in (np.ascontiguousarray, np.asfortranarray):
         source = curplus.as_source(memory_mapped(order(WHOLE), tmp_path))
         assert isinstance(source, MappedSource)

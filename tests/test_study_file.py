@@ -95,7 +95,7 @@ def test_a_study_of_another_version_is_refused_with_what_to_do(path, version, wh
 
 
 CRAFTED = {
-    "a foreign trigger": ["CREATE TRIGGER t AFTER INSERT ON tells BEGIN DELETE FROM names; END"],
+    "a foreign trigger": ["CREATE TRIGGER t AFTER INSERT ON tells BEGIN DELETE FROM lists; END"],
     "a view": ["CREATE VIEW v AS SELECT * FROM records"],
     "another program": ["PRAGMA application_id = 7"],
     "no version": ["PRAGMA user_version = 0"],
@@ -111,7 +111,12 @@ CRAFTED = {
     "costs that are none": [
         'UPDATE changes SET settings = replace(settings, \'"costs": null\', \'"costs": {"row": "x"}\')'
     ],
-    "names that are missing": ["UPDATE changes SET settings = replace(settings, '[\"numbers\"', '[\"str\"')"],
+    "names that are missing": [
+        'UPDATE changes SET settings = replace(settings, \'"row_names": null\', \'"row_names": ["a"]\')'
+    ],
+    "a row outside that is retired": [
+        "UPDATE changes SET settings = replace(settings, '\"retired_rows\": []', '\"retired_rows\": [99]')"
+    ],
     "a cell outside": [f"INSERT INTO records (tell, cell, value, side, asked) VALUES (1, {5 * WIDTH}, 1.0, 0, 0)"],
     "a column outside": ["INSERT INTO records (tell, cell, value, side, asked) VALUES (1, 4, 1.0, 0, 0)"],
     "a row outside": ["INSERT INTO lines (list, axis, position, design, reason) VALUES (1, 0, 5, 'x', 'x')"],
@@ -139,7 +144,7 @@ CHANGED = {
     "a price": "UPDATE lists SET price = 0.5",
     "what was spent": "UPDATE tells SET spent = 0",
     "the noise": "UPDATE changes SET settings = replace(settings, '0.1', '0.2')",
-    "a name": "INSERT INTO names VALUES (NULL, 1, 0, 0, 'x', 1)",
+    "a name": 'UPDATE changes SET settings = replace(settings, \'"row_names": null\', \'"row_names": ["a"]\')',
     "an error": "INSERT INTO rounds VALUES (NULL, 1, 1, 1, 1, 1, 1, 1, 1, 'x')",
 }
 

@@ -14,9 +14,9 @@ import curplus
 from curplus import Study
 from curplus.evaluation.cross_fit import cross_fit
 from curplus.exceptions import InvalidArgumentError
+from curplus.study.report.answer import number, percent, table_of
 from curplus.study.report.facts import facts_of
 from curplus.study.report.pictures import pictures_of, shares_of
-from curplus.study.report.tables import number, percent, table_of
 
 from .browser import browser, find_browser
 

@@ -11,6 +11,7 @@ import typer
 from .. import acquisition, methods
 from .._tables import write_frame
 from ..acquisition import ENTRY_STRATEGIES, STRATEGIES
+from ..acquisition.aims import MATRIX
 from ..exceptions import CURPlusError, InvalidArgumentError
 from ..factorization import Fact
 from ..observation import Observation, SampleCounts
@@ -18,21 +19,22 @@ from ..sources import Source
 from ..sources.content import ending_of
 from . import show
 from .given import Given, open_given
-from .goals import MATRIX, Goal, Smallest, Width, as_goal, decision_facts
 from .options import (
-    AS_FOUND,
-    AT_COST,
-    BY_DEFAULT,
+    Goal,
     Json,
     MatrixFile,
     Prices,
     Rank,
     Reading,
     Sampling,
+    Smallest,
+    Width,
+    as_goal,
     counts,
+    decision_facts,
     name_option,
     out_option,
-    with_groups,
+    verb,
 )
 from .results import approximation_facts, end_facts
 from .write import FRAMES, long_frame
@@ -51,9 +53,12 @@ Tolerance = Annotated[
 ]
 
 
-@with_groups
+@verb
 def acquire(
     file: MatrixFile,
+    sampling: Sampling,
+    prices: Prices,
+    reading: Reading,
     rank: Rank = None,
     strategy: Strategy = "auto",
     entry_strategy: EntryStrategy = "uniform",
@@ -63,10 +68,7 @@ def acquire(
     smallest: Smallest = False,
     out: Out = None,
     json: Json = False,
-    sampling: Sampling = BY_DEFAULT,
-    prices: Prices = AT_COST,
-    reading: Reading = AS_FOUND,
-) -> None:
+) -> list[Fact]:
     """Choose what to read of a matrix by what was read before, and say how well it is known then."""
     _check_prices(prices, tol, sampling)
     given = open_given(file, reading)
@@ -82,12 +84,11 @@ def acquire(
     facts.append(Fact("history", list(observation.history) if json else None))
     if out is not None:
         _save(observation, out)
-    facts += end_facts(out, "add --out seen.npz to keep what was read", f"curplus approximate {out}")
-    show.result(facts, as_json=json)
+    return [*facts, *end_facts(out, "add --out seen.npz to keep what was read", f"curplus approximate {out}")]
 
 
 def _check_prices(prices: Prices, tol: float | None, sampling: Sampling) -> None:
-    if prices != AT_COST and sampling.budget is None and tol is None:
+    if prices != Prices() and sampling.budget is None and tol is None:
         raise InvalidArgumentError("prices were given, and no money. Give --budget, or --tol.")
 
 

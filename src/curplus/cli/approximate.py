@@ -12,18 +12,13 @@ import typer
 from .. import methods
 from .._arrays import to_numpy
 from ..exceptions import InvalidArgumentError
-from ..factorization import Factorization
+from ..factorization import Fact, Factorization
 from ..observation import Observation
 from ..solvers import SOLVERS
-from ..sources import Form, LongSource, Source, TableSource
+from ..sources import Form, Source
 from . import show
-from .given import Given, observation_of, open_given
+from .given import observation_of, open_given
 from .options import (
-    AS_FOUND,
-    BY_DEFAULT,
-    NO_LOGS,
-    Check,
-    Json,
     Logs,
     MatrixFile,
     Rank,
@@ -31,9 +26,9 @@ from .options import (
     Sampling,
     name_option,
     out_option,
-    with_groups,
+    verb,
 )
-from .results import approximation_facts, comparison_facts, end_facts
+from .results import approximation_facts, end_facts
 from .write import TABLES, Written, write_matrix
 
 __all__ = ["approximate", "save_approximation"]
@@ -53,45 +48,29 @@ Solver = Annotated[str, name_option(SOLVERS, "Solver for the core of cur-plus")]
 HowTo = Annotated[MethodName, typer.Option(help="The recommended method, or the paper's CUR+, which needs a rank.")]
 
 
-@with_groups
+@verb
 def approximate(
     file: MatrixFile,
+    sampling: Sampling,
+    reading: Reading,
+    logs: Logs,
     rank: Rank = None,
     method: HowTo = MethodName.approximate,
     solver: Solver = "auto",
     out: Out = None,
-    check: Check = False,
-    json: Json = False,
-    sampling: Sampling = BY_DEFAULT,
-    reading: Reading = AS_FOUND,
-    logs: Logs = NO_LOGS,
-) -> None:
+) -> list[Fact]:
     """Approximate a matrix from a few of its columns, rows and entries."""
     if method is MethodName.cur_plus and rank is None:
         raise InvalidArgumentError("--method=cur-plus needs a rank. Give --rank.")
     given = open_given(file, reading, logs)
     observation = observation_of(given, rank, sampling)
-    if check:
-        _check_no_gaps(given)
     with show.working("approximating"):
         approx = _fit(observation, rank, method, solver)
     facts = approximation_facts(approx, observation, given.source)
-    if check:
-        with show.working("reading the whole matrix"):
-            facts += comparison_facts(approx, observation, given.matrix())
     if out is not None:
         save_approximation(approx, out, given.source)
-    facts += end_facts(out, "add --out answer.npz to keep the approximation, or answer.csv for all of its numbers")
-    show.result(facts, as_json=json)
-
-
-def _check_no_gaps(given: Given) -> None:
-    source = given.matrix()
-    if isinstance(source, LongSource) or (isinstance(source, TableSource) and source.gaps):
-        raise InvalidArgumentError(
-            f"--check compares with the whole matrix, and {given.name} has gaps. Leave it out: the error and its "
-            "interval are judged by values that were not used."
-        )
+    otherwise = "add --out answer.npz to keep the approximation, or answer.csv for all of its numbers"
+    return [*facts, *end_facts(out, otherwise)]
 
 
 def _fit(observation: Observation, rank: int | None, method: MethodName, solver: str) -> Factorization:

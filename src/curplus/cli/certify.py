@@ -13,7 +13,7 @@ from ..factorization import Fact, Factorization
 from ..sources import LongSource
 from . import show
 from .given import Given, observation_of, open_given
-from .options import AS_FOUND, BY_DEFAULT, NO_LOGS, Json, Logs, MatrixFile, Rank, Reading, Sampling, with_groups
+from .options import Logs, MatrixFile, Rank, Reading, Sampling, verb
 from .results import certificate_facts, read_facts
 
 __all__ = ["certify"]
@@ -31,17 +31,16 @@ Saved = Annotated[
 Level = Annotated[float, typer.Option(callback=_check_level, help="Confidence of the interval.")]
 
 
-@with_groups
+@verb
 def certify(
     file: MatrixFile,
+    sampling: Sampling,
+    reading: Reading,
+    logs: Logs,
     approximation: Saved = None,
     rank: Rank = None,
     level: Level = 0.95,
-    json: Json = False,
-    sampling: Sampling = BY_DEFAULT,
-    reading: Reading = AS_FOUND,
-    logs: Logs = NO_LOGS,
-) -> None:
+) -> list[Fact]:
     """Say how large the error of an approximation is, and how sure that is."""
     given = open_given(file, reading, logs)
     observation = observation_of(given, rank, sampling)
@@ -53,7 +52,7 @@ def certify(
         known.insert(0, Fact("judged", f"an approximation made of {_sample(given)}"))
     end = Fact("next", f"curplus approximate {file} --out answer.npz keeps the approximation that was judged")
     facts = [*known, *certificate_facts(certificate), *read_facts(observation, given.source)]
-    show.result([*facts, end] if approximation is None else facts, as_json=json)
+    return [*facts, end] if approximation is None else facts
 
 
 def _sample(given: Given) -> str:

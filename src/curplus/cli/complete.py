@@ -20,9 +20,6 @@ from ..sources.convert import whole_matrix
 from . import show
 from .given import Given, open_given
 from .options import (
-    AS_FOUND,
-    NO_LOGS,
-    Json,
     Limit,
     Logs,
     MatrixFile,
@@ -31,7 +28,7 @@ from .options import (
     Scale,
     Seed,
     out_option,
-    with_groups,
+    verb,
 )
 from .results import end_facts
 from .write import TABLES, Written, write_matrix
@@ -48,19 +45,18 @@ class Filled(NamedTuple):
     facts: list[Fact]
 
 
-@with_groups
+@verb
 def complete(
     file: MatrixFile,
+    reading: Reading,
+    logs: Logs,
     rank: Rank = None,
     min_value: Limit = None,
     max_value: Limit = None,
     scale: Scale = None,
     seed: Seed = 0,
     out: Out = None,
-    json: Json = False,
-    reading: Reading = AS_FOUND,
-    logs: Logs = NO_LOGS,
-) -> None:
+) -> list[Fact]:
     """Fill the gaps of a table, wide or long; names and measured values are kept as they are."""
     given = open_given(file, reading, logs)
     low, high = -math.inf if min_value is None else min_value, math.inf if max_value is None else max_value
@@ -71,8 +67,7 @@ def complete(
             filled = _from_table(given.source, rank, low, high, scale, seed)
     if out is not None:
         write_matrix(filled.table, out)
-    end = end_facts(out, "add --out filled.csv, .xlsx or .parquet to keep the filled table")
-    show.result([*filled.facts, *end], as_json=json)
+    return [*filled.facts, *end_facts(out, "add --out filled.csv, .xlsx or .parquet to keep the filled table")]
 
 
 def _from_table(source: Source, rank: int | None, low: float, high: float, scale: str | None, seed: int) -> Filled:

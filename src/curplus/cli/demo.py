@@ -11,7 +11,6 @@ import numpy as np
 import typer
 
 from .. import datasets
-from .._extras import pyplot
 from .._typing import FloatArray
 from ..acquisition import acquire
 from ..evaluation import Best, MeanEstimates, decide
@@ -21,16 +20,19 @@ from ..methods.approximate import Offsets
 from ..observation import Cells, Observation
 from ..study import Study
 from . import show
-from .options import Json, Seed, check_ending, check_writable
+from .options import Json, Seed, out_option, verb
 from .study_options import status_facts
 
 __all__ = ["demo"]
 
-PICTURES = (".png", ".pdf", ".svg", ".jpg")
 N_ROUNDS = 3
 FAILED = 0.05  # of what is asked for: nobody answers
 REPEATED = 0.01  # of a list: asked for a second time by mistake
-COLOURS = {"study": "#d55e00", "mean": "0.5", "additive": "#0072b2"}  # of three ways to use the same answers
+EXPLAINED = (
+    "After each round: what was spent, failed (paid for without an answer), repeated in the round (bought again by "
+    "mistake), and the error at answers that were not bought (root mean square) of three ways to use the same answers: "
+    "the study, the mean of each model, and an additive model of models and questions."
+)
 
 
 def _check_share(share: float) -> float:
@@ -39,28 +41,16 @@ def _check_share(share: float) -> float:
     return share
 
 
-def _check_picture(path: Path) -> Path:
-    check_ending(path, PICTURES)
-    return path
-
-
-def _check_page(path: Path) -> Path:
-    check_writable(path)
-    return path
-
-
 Share = Annotated[float, typer.Option(callback=_check_share, help="Which share of the answers is bought.")]
-Picture = Annotated[Path, typer.Option(callback=_check_picture, help="Where to put the picture.")]
-Page = Annotated[Path, typer.Option(callback=_check_page, help="Where to put the report.")]
 
 
+@verb
 def demo(
     share: Share = 0.1,
     seed: Seed = 0,
-    out: Picture = Path("curplus-demo.png"),
-    report: Page = Path("curplus-report.html"),
+    out: Annotated[Path, out_option("the report", (".html",))] = Path("curplus-report.html"),
     json: Json = False,
-) -> None:
+) -> list[Fact]:
     """Buy a tenth of the answers of 448 language models in three rounds, and compare with the truth."""
     data: Any = datasets.load("llm_answers")
     (n, m), truth = data.matrix.shape, data.matrix.mean(axis=1)
@@ -77,25 +67,14 @@ def demo(
             rounds = [_round(study, data.matrix, share / N_ROUNDS, rng) for _ in range(N_ROUNDS)]
             means = study.means(min_value=0.0, max_value=1.0)
         with show.working("writing the report"):
-            study.report(report)
+            study.report(out)
         facts = [*status_facts(study.status()), *_checked(study, data.matrix, means)]
     with show.working("looking for the best model"):
         facts.append(_best_alone(data.matrix, share, seed))
-    _draw(rounds, means, truth).savefig(out, dpi=120)
     best = means.to_frame().assign(model=range(n), truth=truth).iloc[means.best(1)]
-    made = [Fact("report", str(report), "report in"), Fact("out", str(out), "picture in")]
-    if json:
-        listed = best[["model", "estimate", "low", "high", "truth"]].to_dict("records")
-        show.result([*facts, Fact("rounds", rounds), Fact("may_be_best", listed), *made], as_json=True)
-        return
-    show.table(list(rounds[0]), [[f"{x:,.4g}" for x in line.values()] for line in rounds])
-    show.words(
-        "After each round: what was spent, failed (paid for without an answer), repeated in the round (bought again by "
-        "mistake), and the error at answers that were not bought (root mean square) of three ways to use the same "
-        "answers: the study, the mean of each model, and an additive model of models and questions."
-    )
-    show.frame(best[["estimate", "low", "high", "truth"]].reset_index(names="may be the best"))
-    show.result([*facts, *made], as_json=False)
+    listed = best[["model", "estimate", "low", "high", "truth"]].to_dict("records")
+    about = [] if json else [Fact("explained", EXPLAINED, "rounds")]
+    return [*facts, *about, Fact("out", str(out), "report in"), Fact("rounds", rounds), Fact("may_be_best", listed)]
 
 
 def _round(study: Study, matrix: FloatArray, share: float, rng: np.random.Generator) -> dict[str, float]:
@@ -119,7 +98,7 @@ def _predictions(study: Study, seen: Observation) -> dict[str, FloatArray]:
     counts, sums = (np.bincount(seen.i, x, seen.shape[0]) for x in (None, seen.values))
     own_mean = np.where(counts > 0, sums / np.maximum(counts, 1), seen.values.mean())
     ways = study.fit().to_array(), own_mean[:, None], Offsets().fit(Cells.of(seen)).to_array()
-    return dict(zip(COLOURS, ways, strict=True))
+    return dict(zip(("study", "mean", "additive"), ways, strict=True))
 
 
 def _checked(study: Study, matrix: FloatArray, means: MeanEstimates) -> list[Fact]:
@@ -150,23 +129,3 @@ def _best_alone(matrix: FloatArray, share: float, seed: int) -> Fact:
 
 def _root_mean_square(errors: FloatArray) -> float:
     return float(np.sqrt(np.mean(np.square(errors))))
-
-
-def _draw(rounds: list[dict[str, float]], means: MeanEstimates, truth: FloatArray) -> Any:
-    """Errors by round, and scores with their intervals beside the truth."""
-    from ..plotting import plot_means
-
-    figure, (left, right) = pyplot().subplots(1, 2, figsize=(10.5, 4.2), layout="constrained")
-    spent = [line["spent"] for line in rounds]
-    for way, colour in COLOURS.items():
-        left.plot(spent, [line[way] for line in rounds], "o-", color=colour, label=way)
-    left.set_xticks(spent, [f"{x:,.0f}" for x in spent])
-    left.set(xlabel="answers that were bought", ylabel="root mean square", title="error at the other answers")
-    left.legend(fontsize=8, frameon=False)
-    left.grid(alpha=0.3)
-    plot_means(means, most=20, ax=right)
-    shown = np.argsort(-means.estimate, kind="stable")[:20]
-    right.plot(truth[shown], np.arange(len(shown)), "kx", ms=5, label="truth")
-    right.legend(fontsize=8, framealpha=1, loc="upper left")
-    right.set_xlabel("share of right answers of each model")
-    return figure

@@ -13,7 +13,7 @@ from ..methods import load
 from ..observation import Observation, observe
 from ..sources import LongSource, Source, open_logs, open_source
 from . import show
-from .options import NO_LOGS, Logs, Reading, Sampling, counts, spelled
+from .options import Logs, Reading, Sampling, counts, spelled
 
 __all__ = ["Given", "is_saved", "observation_of", "open_given"]
 
@@ -43,8 +43,9 @@ def is_saved(name: str) -> bool:
         return f"{FILE_HEADER}.npy" in archive.namelist()
 
 
-def open_given(name: str, reading: Reading, logs: Logs = NO_LOGS) -> Given:
+def open_given(name: str, reading: Reading, logs: Logs | None = None) -> Given:
     """Open a file, or logs; what was found out about it is said on standard error."""
+    logs = Logs() if logs is None else logs
     how = logs.as_keywords(reading.as_keywords())
     if logs.format:
         return Given(name, open_logs(name, **how))
@@ -72,7 +73,7 @@ def _otherwise(name: str, value: object) -> str:
 def observation_of(given: Given, rank: int | None, sampling: Sampling) -> Observation:
     """What is read of a file: as much as is asked for of a matrix, everything of a long table or an observation."""
     if given.source is None or isinstance(given.source, LongSource):
-        asked = {name: value for name, value in sampling._asdict().items() if name != "seed" and value is not None}
+        asked = {name: value for name, value in vars(sampling).items() if name != "seed" and value is not None}
         if asked:
             listed = ", ".join(f"--{name}={value}" for name, value in asked.items())
             raise InvalidArgumentError(

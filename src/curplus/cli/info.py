@@ -10,26 +10,22 @@ from ..factorization import Fact
 from ..methods import load
 from ..observation import Observation
 from ..sources import LongSource, Source, TableSource
-from . import show
 from .given import is_saved, open_given
-from .options import AS_FOUND, NO_LOGS, Json, Logs, MatrixFile, Reading, with_groups
+from .options import Logs, MatrixFile, Reading, verb
 from .results import answer_facts, read_facts
 
 __all__ = ["info"]
 
 
-@with_groups
-def info(file: MatrixFile, json: Json = False, reading: Reading = AS_FOUND, logs: Logs = NO_LOGS) -> None:
+@verb
+def info(file: MatrixFile, reading: Reading, logs: Logs) -> list[Fact]:
     """Say what a file holds: a matrix or table, or something that curplus saved."""
     if logs.format or not is_saved(file):
-        source = open_given(file, reading, logs).matrix()
-        show.result(_source_facts(source), as_json=json)
-        return
+        return _source_facts(open_given(file, reading, logs).matrix())
     saved = load(file)
     if isinstance(saved, Observation):
-        show.result(_observation_facts(saved), as_json=json)
-    else:
-        show.result([Fact("kind", "approximation"), *answer_facts(saved)], as_json=json)
+        return _observation_facts(saved)
+    return [Fact("kind", "approximation"), *answer_facts(saved)]
 
 
 def _observation_facts(seen: Observation) -> list[Fact]:

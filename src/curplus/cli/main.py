@@ -10,7 +10,21 @@ import typer
 from .._layout import __version__
 from .._spelling import SPELLING
 from ..exceptions import CURPlusError, InconsistentObservationError, InvalidArgumentError
-from . import acquire, approximate, certify, complete, datasets, demo, info, reproduce, show, study
+from . import (
+    acquire,
+    approximate,
+    certify,
+    complete,
+    datasets,
+    demo,
+    info,
+    reproduce,
+    show,
+    study_answers,
+    study_lists,
+    study_making,
+    study_run,
+)
 from .options import spelled
 
 __all__ = ["EXIT_CODES", "app", "run"]
@@ -25,15 +39,23 @@ EXIT_CODES = {
 EPILOG = "Exit codes: " + "; ".join(f"{code}, {meaning}" for code, meaning in EXIT_CODES.items()) + "."
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None, epilog=EPILOG)
-app.command()(approximate.approximate)
-app.command()(acquire.acquire)
-app.command()(certify.certify)
-app.command()(complete.complete)
-app.command()(info.info)
-app.add_typer(study.app, name="study")
+study_app = typer.Typer(help="Buy a matrix in pieces: ask what to measure, tell what came back.", no_args_is_help=True)
+datasets_app = typer.Typer(help="Real matrices to try things on.", no_args_is_help=True)
+for verb in (approximate.approximate, acquire.acquire, certify.certify, complete.complete, info.info):
+    app.command()(verb)
+app.add_typer(study_app, name="study")
 app.command()(demo.demo)
-app.add_typer(datasets.app, name="datasets")
+app.add_typer(datasets_app, name="datasets")
 app.command()(reproduce.reproduce)
+for verb in (
+    *(study_making.create, study_lists.ask, study_lists.tell, study_lists.cancel, study_lists.status),
+    *(study_making.add, study_making.rename, study_making.retire, study_answers.fit, study_answers.predict),
+    *(study_answers.means, study_answers.report, study_answers.export, study_run.run),
+):
+    study_app.command()(verb)
+datasets_app.command("list")(datasets.list_all)
+datasets_app.command()(datasets.info)
+datasets_app.command()(datasets.fetch)
 
 
 def run() -> None:

@@ -8,10 +8,11 @@ import math
 import re
 import shlex
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
@@ -20,23 +21,19 @@ from .._registry import Registry
 from .._typing import Shape
 from .._validation import check_count
 from ..acquisition import Costs
+from ..acquisition.aims import MATRIX, MEANS
+from ..evaluation import Best, decide
 from ..exceptions import InvalidArgumentError
-from ..observation import SampleCounts, default_counts
+from ..factorization import Fact
+from ..observation import Observation, SampleCounts, default_counts
 from ..observation.scale import check_scale
 from ..sources.content import ending_of
-from ..sources.file import READERS
+from ..sources.file import READERS, STANDARD_INPUT
 from ..sources.logs.open_logs import FORMATS
-from ..sources.standard_input import STANDARD_INPUT
+from . import show
 
 __all__ = [
-    "AS_FOUND",
-    "AS_WRITTEN",
-    "AT_COST",
-    "BY_DEFAULT",
-    "NO_LOGS",
-    "Check",
-    "Columns",
-    "Entries",
+    "Goal",
     "Json",
     "Limit",
     "Logs",
@@ -44,22 +41,25 @@ __all__ = [
     "Prices",
     "Rank",
     "Reading",
-    "Rows",
     "Sampling",
     "Scale",
     "Seed",
+    "Smallest",
+    "Width",
     "Writing",
+    "as_goal",
     "check_ending",
-    "check_seed",
-    "check_writable",
     "counts",
+    "decision_facts",
     "name_option",
     "out_option",
     "spelled",
-    "with_groups",
+    "verb",
 ]
 
-SEPARATORS = {"comma": ",", "tab": "\t", "\\t": "\t", "semicolon": ";", "bar": "|", "blank": " ", "blanks": " "}
+#: Values that are hard to read, or to type, in a shell.
+SPELLED = {",": "comma", "\t": "tab", ";": "semicolon", "|": "bar", " ": "blank", ".": "point"}
+MEANT = {"\\t": "\t", "blanks": " ", **{word: mark for mark, word in SPELLED.items()}}
 LINES = re.compile(r"\d+|\d+-\d+(,\d+-\d+)*")
 SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?", re.IGNORECASE)
 
@@ -128,18 +128,16 @@ def _size(text: str | None) -> Any:
     return int(float(found[1]) * 1000 ** " kmgt".index(found[2].lower() or " "))
 
 
-def _sep(text: str | None) -> str | None:
-    sep = text if text is None else SEPARATORS.get(text.lower(), text)
-    if sep not in (None, *SEPARATORS.values()):
-        raise InvalidArgumentError(f"--sep={text} is unknown. Use comma, tab, semicolon, bar or blank.")
-    return sep
+def _mark(option: str, marks: str, words: str) -> Callable[[str | None], str | None]:
+    """What reads the option of a separator, or of a decimal mark."""
 
+    def read(text: str | None) -> str | None:
+        mark = None if text is None else MEANT.get(text.lower(), text)
+        if mark is not None and (len(mark) > 1 or mark not in marks):
+            raise InvalidArgumentError(f"--{option}={text} is unknown. Use {words}.")
+        return mark
 
-def _decimal(text: str | None) -> str | None:
-    mark = {"point": ".", "comma": ","}.get(text or "", text)
-    if mark not in (None, ".", ","):
-        raise InvalidArgumentError(f"--decimal={text} is unknown. Use point or comma.")
-    return mark
+    return read
 
 
 def _encoding(text: str | None) -> str | None:
@@ -172,15 +170,20 @@ def _column(text: str | None) -> Any:
 
 SEP_HELP = "What separates cells: comma, tab, semicolon, bar or blank, or the character."
 SKIP_HELP = "Lines to leave out: 3 for the first three, 2-2 for the second, such as units, or several: 2-2,5-7."
-Sep = Annotated[str | None, typer.Option(callback=_sep, help=SEP_HELP)]
-Decimal = Annotated[str | None, typer.Option(callback=_decimal, help="Decimal mark: point or comma.")]
+Sep = Annotated[
+    str | None, typer.Option(callback=_mark("sep", ",\t;| ", "comma, tab, semicolon, bar or blank"), help=SEP_HELP)
+]
+Decimal = Annotated[
+    str | None, typer.Option(callback=_mark("decimal", ".,", "point or comma"), help="Decimal mark: point or comma.")
+]
 Encoding = Annotated[str | None, typer.Option(callback=_encoding, help="Encoding, such as latin-1.")]
 Sheet = Annotated[str | None, typer.Option(help="Sheet of a workbook: its name, or its position from 0.")]
 SkipRows = Annotated[str | None, typer.Option(callback=_lines, help=SKIP_HELP)]
 NaValues = Annotated[str | None, typer.Option(callback=_words, help="What else is a gap: ND, or several: 'ND,n.d.'.")]
 
 
-class Writing(NamedTuple):
+@dataclass(frozen=True)
+class Writing:
     """How a table is written, where that is not found out by itself."""
 
     sep: Sep = None
@@ -191,19 +194,16 @@ class Writing(NamedTuple):
     na_values: NaValues = None
 
     def as_keywords(self) -> dict[str, Any]:
-        """The keywords of :meth:`curplus.Study.tell` that were said."""
-        return {name: value for name, value in self._asdict().items() if value is not None}
+        """The keywords of :func:`curplus.open_source` that were said."""
+        said = {name: value for name, value in vars(self).items() if value is not None}
+        three = said.pop("long_columns", None)
+        return said if three is None else said | {"long": tuple(three.split(","))}
 
 
-class Reading(NamedTuple):
+@dataclass(frozen=True)
+class Reading(Writing):
     """How a file is to be read, where that is not found out by itself."""
 
-    sep: Sep = None
-    decimal: Decimal = None
-    encoding: Encoding = None
-    sheet: Sheet = None
-    skip_rows: SkipRows = None
-    na_values: NaValues = None
     header: Annotated[bool | None, typer.Option(help="Whether the first line has the names of columns.")] = None
     index_col: Annotated[
         str | None,
@@ -225,12 +225,6 @@ class Reading(NamedTuple):
         str | None, typer.Option(callback=_size, help="Most memory for chunks of a large file, such as 2GB.")
     ] = None
 
-    def as_keywords(self) -> dict[str, Any]:
-        """The keywords of :func:`curplus.open_source` that were said."""
-        said = {name: value for name, value in self._asdict().items() if value is not None}
-        three = said.pop("long_columns", None)
-        return said if three is None else said | {"long": tuple(three.split(","))}
-
 
 Harness = Annotated[
     str | None, typer.Option("--format", help=f"Logs of an evaluation of language models: {', '.join(FORMATS)}.")
@@ -240,7 +234,8 @@ Filter = Annotated[list[str] | None, typer.Option(help="Which filter of a log co
 LogModel = Annotated[str | None, typer.Option(help="Name of the model, if the logs do not have it.")]
 
 
-class Logs(NamedTuple):
+@dataclass(frozen=True)
+class Logs:
     """What logs of evaluations are read, and how."""
 
     format: Harness = None
@@ -250,7 +245,7 @@ class Logs(NamedTuple):
 
     def as_keywords(self, of_tables: dict[str, Any]) -> dict[str, Any]:
         """The keywords of :func:`curplus.sources.open_logs` that were said, or else those ``of_tables``."""
-        said = {name: value for name, value in self._asdict().items() if value}
+        said = {name: value for name, value in vars(self).items() if value}
         if said and self.format is None:
             raise InvalidArgumentError(f"--{next(iter(said))} is for logs of evaluations. Give --format as well.")
         if said and of_tables:
@@ -269,10 +264,6 @@ def spelled(name: str, value: Any) -> str:
     return f"{dashed} {shlex.quote(SPELLED.get(str(value), str(value)))}"
 
 
-#: Values that are hard to read, or to type, in a shell.
-SPELLED = {",": "comma", "\t": "tab", ";": "semicolon", "|": "bar", " ": "blank", ".": "point"}
-
-
 Rank = Annotated[int | None, typer.Option(help="Target rank; if left out, the data decide.")]
 Scale = Annotated[
     str | None,
@@ -287,7 +278,6 @@ Budget = Annotated[
     float | None,
     typer.Option(help="How much to read: below 1 a share of the matrix, else a number of values; money with prices."),
 ]
-Check = Annotated[bool, typer.Option(help="Read the whole matrix and say how far off the approximation is.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 MatrixFile = Annotated[
     str,
@@ -299,7 +289,8 @@ MatrixFile = Annotated[
 ]
 
 
-class Sampling(NamedTuple):
+@dataclass(frozen=True)
+class Sampling:
     """How much to read, where that is not decided by the library."""
 
     columns: Columns = None
@@ -307,6 +298,31 @@ class Sampling(NamedTuple):
     entries: Entries = None
     budget: Budget = None
     seed: Seed = 0
+
+
+BEST = "best:"
+
+Goal = Annotated[
+    str, typer.Option(help="What it is for: matrix, means (with --width), or best:3, the rows with the best means.")
+]
+Width = Annotated[float | None, typer.Option(help="How wide the interval of a mean may be, for --goal means.")]
+Smallest = Annotated[bool, typer.Option("--smallest", help="For --goal best:3: small means are good, not large ones.")]
+
+
+def as_goal(text: str, *, smallest: bool) -> str | Best:
+    """The goal that was written."""
+    if text.startswith(BEST) and text.removeprefix(BEST).isdecimal():
+        return Best(int(text.removeprefix(BEST)), largest=not smallest)
+    if text not in (MATRIX, MEANS):
+        raise InvalidArgumentError(f"--goal {text} is none. Write matrix, means, or best:3 for the 3 best rows.")
+    if smallest:
+        raise InvalidArgumentError(f"--smallest is for --goal best:3, and the goal is {text}. Leave it out.")
+    return text
+
+
+def decision_facts(observation: Observation, goal: Any) -> list[Fact]:
+    """What is decided, if the best are looked for."""
+    return list(decide(observation, goal).facts[1:]) if isinstance(goal, Best) else []
 
 
 def _check_price(price: float | None) -> float | None:
@@ -321,7 +337,8 @@ EntryPrice = Annotated[
 ]
 
 
-class Prices(NamedTuple):
+@dataclass(frozen=True)
+class Prices:
     """What a whole row, a whole column and a single entry cost."""
 
     row_price: Price = None
@@ -330,30 +347,30 @@ class Prices(NamedTuple):
 
     def as_costs(self) -> Costs | None:
         """The prices that were said, or None if none was."""
-        if self == AT_COST:
+        if self == Prices():
             return None
         return Costs(self.row_price, self.column_price, 1.0 if self.entry_price is None else self.entry_price)
 
 
-GROUPS = (Reading, Writing, Sampling, Prices, Logs)
-AS_FOUND, AS_WRITTEN, BY_DEFAULT, AT_COST, NO_LOGS = Reading(), Writing(), Sampling(), Prices(), Logs()
+def verb(function: Callable[..., Iterable[Fact]]) -> Callable[..., None]:
+    """A verb of the command line: the facts that it returns are printed as text, or as JSON with the option --json.
 
+    A parameter whose type is a group of options, such as ``Reading``, is an option for each field.
+    """
+    kinds, own = get_type_hints(function, include_extras=True), inspect.signature(function).parameters
+    groups: dict[str, Any] = {name: kind for name, kind in kinds.items() if is_dataclass(kind)}
+    parameters = [_option(name, kinds[name], x.default) for name, x in own.items() if name not in groups]
+    if "json" not in own:
+        parameters.append(_option("json", Json, False))
+    for kind in groups.values():
+        hints = get_type_hints(kind, include_extras=True)
+        parameters += [_option(field.name, hints[field.name], field.default) for field in fields(kind)]
 
-def with_groups(verb: Callable[..., None]) -> Callable[..., None]:
-    """A verb whose parameters of the types in ``GROUPS`` are an option for each field."""
-    kinds = get_type_hints(verb, include_extras=True)
-    groups = {name: kind for name, kind in kinds.items() if kind in GROUPS}
-    parameters: list[inspect.Parameter] = []
-    for name, parameter in inspect.signature(verb).parameters.items():
-        if name in groups:
-            parameters += _fields(groups[name])
-        else:
-            parameters.append(parameter.replace(annotation=kinds[name], kind=inspect.Parameter.KEYWORD_ONLY))
-
-    @wraps(verb)
+    @wraps(function)
     def called(**given: Any) -> None:
-        made = {name: kind(**{field: given.pop(field) for field in kind._fields}) for name, kind in groups.items()}
-        verb(**given, **made)
+        as_json = given["json"] if "json" in own else given.pop("json")
+        made = {name: kind(**{x.name: given.pop(x.name) for x in fields(kind)}) for name, kind in groups.items()}
+        show.result(function(**given, **made), as_json=as_json)
 
     called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     called.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
@@ -361,11 +378,5 @@ def with_groups(verb: Callable[..., None]) -> Callable[..., None]:
     return called
 
 
-def _fields(group: Any) -> list[inspect.Parameter]:
-    kinds = get_type_hints(group, include_extras=True)
-    return [
-        inspect.Parameter(
-            name, inspect.Parameter.KEYWORD_ONLY, default=group._field_defaults[name], annotation=kinds[name]
-        )
-        for name in group._fields
-    ]
+def _option(name: str, kind: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)

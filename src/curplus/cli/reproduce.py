@@ -11,13 +11,14 @@ from ..factorization import Fact
 from ..paper import EXPERIMENTS, SCALES
 from ..paper import reproduce as make
 from . import show
-from .options import Json, Seed
+from .options import Json, Seed, verb
 
 __all__ = ["reproduce"]
 
 NAMES = f"{', '.join(EXPERIMENTS)}, or all."
 
 
+@verb
 def reproduce(
     names: Annotated[list[str] | None, typer.Argument(help=NAMES)] = None,
     scale: Annotated[str, typer.Option(help="quick: in small, needs no data. paper: the paper's grid.")] = SCALES[0],
@@ -26,7 +27,7 @@ def reproduce(
     jobs: Annotated[int | None, typer.Option(help="Processes; all cores if left out.")] = None,
     seed: Seed = 0,
     json: Json = False,
-) -> None:
+) -> list[Fact]:
     """Make figures and tables of the paper; go on where an interrupted run stopped."""
     folder = out or Path(f"reproduced-{scale}")
     console = show.console(stderr=True)
@@ -52,5 +53,4 @@ def reproduce(
             progress=lambda name, done, total: tell(done, total),
             written=written,
         )
-    if json:
-        show.result([Fact("folder", str(folder)), Fact("files", files)], as_json=True)
+    return [Fact("folder", str(folder)), Fact("files", files)] if json else []

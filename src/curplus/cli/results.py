@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any
 
-from ..evaluation import Certificate, certify, metrics
+from ..evaluation import Certificate, certify
 from ..factorization import Fact, Factorization
-from ..methods import cur_full
 from ..observation import Observation
 from ..sources import Source
-from ..sources.convert import whole_matrix
 
 __all__ = [
     "answer_facts",
     "approximation_facts",
     "certificate_facts",
-    "comparison_facts",
     "end_facts",
     "read_facts",
     "share",
-    "true_errors",
 ]
 
 
@@ -85,24 +80,3 @@ def approximation_facts(approx: Factorization, observation: Observation, source:
     """What an approximation is, what was read for it and what is known of its error."""
     first, *rest = answer_facts(approx)
     return [first, *read_facts(observation, source), *rest, *certificate_facts(certify(approx, observation))]
-
-
-def comparison_facts(approx: Factorization, observation: Observation, source: Source) -> list[Fact]:
-    """How far an approximation is from the whole matrix, beside the best core for the same rows and columns."""
-    rank = max(approx.rank, 1)  # of zeros alone, the approximation has rank 0
-    best = cur_full(source, observation).truncate(rank)
-    target = metrics.ReferenceMatrix(whole_matrix(source))
-    return [
-        Fact("true_errors", true_errors(target, approx, rank), f"true errors of {approx.core.solver}"),
-        Fact("true_errors_of_best", true_errors(target, best, rank), "true errors of CUR-F, which sees all"),
-    ]
-
-
-def true_errors(target: metrics.ReferenceMatrix, approx: Factorization, rank: int) -> dict[str, Any]:
-    """Errors against the whole matrix; the best approximation of the rank has l_F = l_s = 1."""
-    error = metrics.frobenius_error(target, approx)
-    return {
-        "relative_error": error / target.frobenius_norm if error else 0.0,
-        "l_F": metrics.relative_frobenius_error(target, approx, rank),
-        "l_s": metrics.relative_spectral_error(target, approx, rank),
-    }

@@ -22,15 +22,12 @@ from ..factorization import Fact
 
 __all__ = [
     "console",
-    "facts",
     "failure",
-    "frame",
     "interruptible",
     "line",
     "note",
     "on_terminal",
     "result",
-    "table",
     "words",
     "working",
 ]
@@ -38,6 +35,7 @@ __all__ = [
 UNWRAPPED = 100_000  # characters
 MOST_NAMES = 6  # of a list that is shown
 MOST_LINES = 10  # of a table
+UNSHOWN = {"joint_low", "joint_high", "is_exact", "moment", "tell", "error", "reason"}  # of lines: JSON has them
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -95,16 +93,26 @@ def interruptible(done: str) -> Iterator[None]:
         raise typer.Exit(130) from None
 
 
-def result(known: Iterable[Fact], *, as_json: bool, title: str = "") -> None:
+def result(known: Iterable[Fact], *, as_json: bool) -> None:
     """Print facts, as text or as one JSON object, which always has shape, rank, error and interval."""
     known = tuple(known)
     if as_json:
         sys.stdout.write(json.dumps(_object(known), ensure_ascii=False) + "\n")
         return
-    facts(((fact.title, _words(fact)) for fact in known if fact.is_shown and fact.name != "out"), title=title)
+    tables = [fact for fact in known if _is_table(fact.value)]
+    shown = [fact for fact in known if fact.is_shown and fact.name != "out" and fact not in tables]
+    _facts((fact.title, _words(fact)) for fact in shown)
     for fact in known:
         if fact.name == "out":
             line(f"{fact.title} {fact.value}")
+    for fact in tables:
+        if len(fact.value):
+            _table(fact)
+
+
+def _is_table(value: Any) -> bool:
+    """Whether a value is a DataFrame, or a list of lines, each of which is a dictionary."""
+    return hasattr(value, "itertuples") or (isinstance(value, list) and all(isinstance(x, Mapping) for x in value))
 
 
 def _object(known: Sequence[Fact]) -> dict[str, Any]:
@@ -118,6 +126,8 @@ def _object(known: Sequence[Fact]) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     """A value that JSON can hold: no NumPy types, and null for what is not finite."""
+    if hasattr(value, "itertuples"):
+        value = value.to_dict("records")
     if isinstance(value, Mapping):
         return {str(name): _plain(part) for name, part in value.items()}
     if isinstance(value, np.ndarray):
@@ -167,11 +177,9 @@ def _listed(names: Sequence[str]) -> str:
     return shown + (f", ... ({len(names)} in all)" if len(names) > MOST_NAMES else "")
 
 
-def facts(pairs: Iterable[tuple[str, str]], *, title: str = "") -> None:
+def _facts(pairs: Iterable[tuple[str, str]]) -> None:
     """Names and what is to be said of them, in two columns."""
     terminal, listed = console(), list(pairs)
-    if title:
-        terminal.print(title, style="bold")
     wide = max((len(name) for name, _ in listed), default=0)
     if terminal.width == UNWRAPPED:  # not padded to the longest
         for name, text in listed:
@@ -185,23 +193,21 @@ def facts(pairs: Iterable[tuple[str, str]], *, title: str = "") -> None:
     terminal.print(grid)
 
 
-def table(headings: Iterable[str], rows: Iterable[Iterable[str]], *, title: str | None = None) -> None:
-    """A table with a line around it."""
-    drawn = Table(*headings, title=title)
-    for row in rows:
-        drawn.add_row(*row)
+def _table(fact: Fact) -> None:
+    """The first lines of a table, and how to have more."""
+    lines = fact.value if isinstance(fact.value, list) else fact.value.head(MOST_LINES).to_dict("records")
+    headings = [name for name in lines[0] if name not in UNSHOWN]
+    drawn = Table(*(name.replace("_", " ") for name in headings), title=fact.label or None)
+    for cells in lines:
+        drawn.add_row(*(_cell(cells[name]) for name in headings))
     console().print(drawn)
-
-
-def frame(shown: Any, *, more: str = "") -> None:
-    """The first lines of a data frame, and how to have ``more``."""
-    lines = [[_cell(value) for value in line] for line in shown.head(MOST_LINES).itertuples(index=False)]
-    table([name.replace("_", " ") for name in shown.columns], lines)
-    if len(shown) > MOST_LINES:
-        line(f"the first {MOST_LINES} of {len(shown):,}{more}")
+    if len(fact.value) > len(lines):
+        line(f"the first {len(lines)} of {len(fact.value):,}; --out writes all")
 
 
 def _cell(value: Any) -> str:
-    if isinstance(value, float):
-        return "" if math.isnan(value) else f"{value:.4g}"
-    return str(value)
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        return f"{value:,}"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

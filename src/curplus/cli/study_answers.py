@@ -1,43 +1,37 @@
-"""``curplus study fit``, ``predict`` and ``means``: the answer so far, as an approximation, by cell and by line."""
+"""``curplus study fit``, ``predict``, ``means``, ``report`` and ``export``: the answer so far."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from .._tables import write_frame
-from ..exceptions import InvalidArgumentError
 from ..factorization import Fact
 from ..observation.scale import span_note
 from ..sources.content import ending_of
+from ..study import Study
 from . import show
 from .approximate import save_approximation
 from .certify import Level
-from .options import Json, Limit, out_option
+from .options import Limit, out_option, verb
 from .results import answer_facts, certificate_facts, end_facts, read_facts
-from .study_options import Axis, Best, MeansOf, Smallest, StudyFile, opened
+from .study_options import Axis, Best, MeansOf, Names, SmallMeans, StudyFile
 from .write import FRAMES, TABLES
 
-__all__ = ["fit", "means", "predict"]
-
-MOST_PRINTED = 10_000  # cells in a JSON object
-MORE = "; --out writes all"
+__all__ = ["export", "fit", "means", "predict", "report"]
 
 
-Names = Annotated[list[str] | None, typer.Option(help="By name; may be given several times. All if left out.")]
-
-
+@verb
 def fit(
     study: StudyFile,
     out: Annotated[
         Path | None, out_option("the approximation, for curplus.load (.npz), or all of its numbers", (".npz", *TABLES))
     ] = None,
-    json: Json = False,
-) -> None:
+) -> list[Fact]:
     """Approximate the matrix from all that is known, and judge the error, which 'study status' remembers."""
-    with opened(study) as known, show.working("fitting"):
+    with Study.open(study) as known, show.working("fitting"):
         approx, certificate, observation = known.fit(), known.certify(), known.observation()
         scale = known.settings.scale
     first, *rest = answer_facts(approx)
@@ -46,10 +40,10 @@ def fit(
         facts.append(Fact("hint", span_note(observation.rows, observation.columns, observation.values) or None))
     if out is not None:
         save_approximation(approx, out)
-    facts += end_facts(out, f"curplus study predict {study} --out predicted.csv writes all cells")
-    show.result(facts, as_json=json)
+    return [*facts, *end_facts(out, f"curplus study predict {study} --out predicted.csv writes all cells")]
 
 
+@verb
 def predict(
     study: StudyFile,
     row: Names = None,
@@ -58,49 +52,33 @@ def predict(
     min_value: Limit = None,
     max_value: Limit = None,
     out: Annotated[Path | None, out_option("the table", FRAMES)] = None,
-    json: Json = False,
-) -> None:
+) -> list[Fact]:
     """Predict cells, with intervals where these can be given; measured values are kept."""
-    with opened(study) as known:
+    with Study.open(study) as known, show.working("predicting"):
         shape = known.settings.shape
-        if json and out is None:
-            _check_few((len(row) if row else shape[0]) * (len(column) if column else shape[1]))
-        with show.working("predicting"):
-            table = known.predict(row or None, column or None, level=level, min_value=min_value, max_value=max_value)
+        table = known.predict(row or None, column or None, level=level, min_value=min_value, max_value=max_value)
     facts = [Fact("shape", shape), Fact("n_cells", len(table), "cells"), Fact("level", level)]
     facts.append(Fact("n_measured", int(table["measured"].sum()), "measured"))
-    if out is not None:
-        write_frame(table, out, ending_of(out))
-        facts += end_facts(out, "")
-    elif json:
-        facts.append(Fact("cells", _records(table)))
-    show.result(facts, as_json=json)
-    if out is None and not json:
-        show.frame(table, more=MORE)
+    if out is None:
+        return [*facts, Fact("cells", table)]
+    write_frame(table, out, ending_of(out))
+    return [*facts, *end_facts(out, "")]
 
 
-def _check_few(n_cells: int) -> None:
-    if n_cells > MOST_PRINTED:
-        raise InvalidArgumentError(
-            f"{n_cells:,} cells are too many to be printed: at most {MOST_PRINTED:,}. Name some with --row and "
-            "--column, or write them with --out."
-        )
-
-
+@verb
 def means(
     study: StudyFile,
     axis: MeansOf = Axis.rows,
     best: Best = 1,
-    smallest: Smallest = False,
+    smallest: SmallMeans = False,
     level: Level = 0.95,
     min_value: Limit = None,
     max_value: Limit = None,
     out: Annotated[Path | None, out_option("the table of all means", FRAMES)] = None,
-    json: Json = False,
-) -> None:
+) -> list[Fact]:
     """Estimate the mean of every row or column with its interval, and say which may be the best."""
     side = 1 if axis is Axis.rows else 0
-    with opened(study) as known, show.working("estimating means"):
+    with Study.open(study) as known, show.working("estimating means"):
         found = known.means(side, level=level, min_value=min_value, max_value=max_value)
         shape = known.settings.shape
     may_be = found.best(best, largest=not smallest)
@@ -117,13 +95,31 @@ def means(
     if out is not None:
         write_frame(table, out, ending_of(out))
         facts += end_facts(out, "")
-    if json:
-        facts.append(Fact("means", _records(table)))
-    show.result(facts, as_json=json)
-    if not json:
-        show.frame(table.drop(columns=["joint_low", "joint_high", "is_exact"]), more=MORE)
+    return [*facts, Fact("means", table)]
 
 
-def _records(table: Any) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = table.to_dict("records")
-    return found
+@verb
+def report(
+    study: StudyFile,
+    axis: MeansOf = Axis.rows,
+    best: Best = 5,
+    smallest: SmallMeans = False,
+    out: Annotated[Path | None, out_option("the report", (".html",))] = None,
+) -> list[Fact]:
+    """Write one HTML page: what was measured, money and error by round, the answer, what to measure next."""
+    path = Path(f"{study.stem}-report.html") if out is None else out
+    with Study.open(study) as known:
+        with show.working("writing the report"):
+            known.report(path, axis=1 if axis is Axis.rows else 0, n_best=best, largest=not smallest)
+        return [Fact("shape", known.settings.shape), Fact("out", str(path), "report in")]
+
+
+@verb
+def export(
+    study: StudyFile,
+    folder: Annotated[Path, typer.Argument(help="A folder that does not exist yet.")],
+) -> list[Fact]:
+    """Write readings, lists and errors as CSV tables into a new folder. Copy the file to keep the study."""
+    with Study.open(study) as known:
+        known.export(folder)
+        return [Fact("shape", known.settings.shape), Fact("out", str(folder), "exported to")]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,21 +11,20 @@ from ..evaluation import Best
 from ..exceptions import InvalidArgumentError
 from ..factorization import Fact
 from ..sources.logs.open_logs import FORMATS
-from ..study import Receipt, Worklist
+from ..study import Receipt, Study, Worklist
 from ..study.logs import check_harness
 from . import show
-from .goals import Goal, Smallest, Width, as_goal
-from .options import AS_WRITTEN, NO_LOGS, Json, Logs, Seed, Writing, check_ending, with_groups
-from .study_options import StudyFile, Who, opened, status_facts
+from .options import Goal, Json, Logs, Seed, Smallest, Width, Writing, as_goal, check_ending, verb
+from .study_options import Names, StudyFile, Who, status_facts
 
 __all__ = ["ask", "cancel", "status", "tell"]
 
 ENDINGS = (".csv", ".parquet", ".xlsx")
 
-Names = Annotated[list[str] | None, typer.Option(help="By name; may be given several times.")]
 Number = Annotated[int | None, typer.Option("--list", help="Write what is pending of this list; nothing new is asked.")]
 
 
+@verb
 def ask(
     study: StudyFile,
     out: Annotated[Path, typer.Option(help=f"Save the list, to be filled in: {', '.join(ENDINGS)}; or a new folder.")],
@@ -58,8 +56,7 @@ def ask(
     timeout: Annotated[float | None, typer.Option(help="Seconds after which it may be asked for again.")] = None,
     seed: Seed = 0,
     who: Who = None,
-    json: Json = False,
-) -> None:
+) -> list[Fact]:
     """Ask what to measure next, and write it as a table with an empty column for the values."""
     if (budget is None) == (number is None):
         raise InvalidArgumentError("give --budget for a new list, or --list for one that is out, and not both.")
@@ -68,7 +65,7 @@ def ask(
         check_ending(out, ENDINGS)
     else:
         check_harness(out, harness)
-    with opened(study) as known:
+    with Study.open(study) as known:
         if number is not None:
             todo = known.worklist(number)
         else:
@@ -91,7 +88,7 @@ def ask(
         decided = known.decide(aim).facts[1:] if isinstance(aim, Best) else ()
         shape = known.settings.shape
     _write(todo, out, harness)
-    facts = [
+    return [
         Fact("shape", shape),
         Fact("list", todo.id),
         Fact("n_cells", len(todo), "cells to measure"),
@@ -103,7 +100,6 @@ def ask(
         Fact("out", str(out), "list in"),
         Fact("next", _next(study, out, harness)),
     ]
-    show.result(facts, as_json=json)
 
 
 def _next(study: Path, out: Path, harness: str | None) -> str:
@@ -124,10 +120,12 @@ def _write(todo: Worklist, out: Path, harness: str | None) -> None:
     write[out.suffix.lower()](out)
 
 
-@with_groups
+@verb
 def tell(
     study: StudyFile,
     tables: Annotated[list[Path], typer.Argument(help="Lists that were filled in, other tables with values, or logs.")],
+    writing: Writing,
+    logs: Logs,
     history: Annotated[
         bool, typer.Option("--history", help="Measured before the study: it is used, and costs nothing.")
     ] = False,
@@ -137,12 +135,10 @@ def tell(
     force: Annotated[bool, typer.Option("--force", help="Keep values far larger than usual.")] = False,
     who: Who = None,
     json: Json = False,
-    writing: Writing = AS_WRITTEN,
-    logs: Logs = NO_LOGS,
-) -> None:
+) -> list[Fact]:
     """Keep what was measured: each table as a whole, or nothing of it; logs of evaluations all together."""
     told, how = [], logs.as_keywords(writing.as_keywords())
-    with opened(study) as known:
+    with Study.open(study) as known:
         for table in [tables] if logs.format else tables:
             receipt = known.tell(table, history=history, design=design, force=force, who=who, **how)
             told.append(receipt)
@@ -150,9 +146,10 @@ def tell(
                 show.words(str(receipt))
         shape = known.settings.shape
     if json:
-        show.result([Fact("shape", shape), Fact("tables", [_plain(receipt) for receipt in told])], as_json=True)
-    else:
-        show.line(f"next: curplus study fit {study} judges what is known now, and curplus study status {study} sums up")
+        return [Fact("shape", shape), Fact("tables", [_plain(receipt) for receipt in told])]
+    return [
+        Fact("next", f"curplus study fit {study} judges what is known now, and curplus study status {study} sums up")
+    ]
 
 
 def _plain(receipt: Receipt) -> dict[str, Any]:
@@ -167,41 +164,26 @@ def _plain(receipt: Receipt) -> dict[str, Any]:
     }
 
 
+@verb
 def cancel(
     study: StudyFile,
     number: Annotated[int, typer.Argument(metavar="LIST", help="The number of the list.")],
-    json: Json = False,
-) -> None:
+) -> list[Fact]:
     """Take back what is pending of a list, so that it can be asked for again."""
-    with opened(study) as known:
+    with Study.open(study) as known:
         n_cells = known.cancel(number)
         shape = known.settings.shape
-    show.result(
-        [Fact("shape", shape), Fact("list", number), Fact("n_cells", n_cells, "cells taken back")], as_json=json
-    )
+    return [Fact("shape", shape), Fact("list", number), Fact("n_cells", n_cells, "cells taken back")]
 
 
+@verb
 def status(
     study: StudyFile,
     next_values: Annotated[
         int | None, typer.Option("--next", help="For how many more values the error is foretold.")
     ] = None,
-    json: Json = False,
-) -> None:
+) -> list[Fact]:
     """Say where the study stands: spent, left, pending, the error by round, and when to stop. Nothing is fitted."""
-    with opened(study) as known:
+    with Study.open(study) as known:
         found = known.status(n_next=next_values)
-    rounds = [r._asdict() for r in found.rounds]
-    facts = status_facts(found)
-    show.result([*facts, Fact("rounds", rounds)] if json else facts, as_json=json)
-    if rounds and not json:
-        lines = [[f"{r.n_values:,}", f"{r.spent:,.6g}", _percent(r.relative), _interval(r)] for r in found.rounds]
-        show.table(["values", "spent", "error", "95% interval"], lines, title="error by round")
-
-
-def _percent(share: float) -> str:
-    return "unknown" if math.isnan(share) else f"{share:.2%}"
-
-
-def _interval(r: Any) -> str:
-    return "none" if math.isnan(r.low) else f"{r.low:.2%} to {r.high:.2%}"
+    return [*status_facts(found), Fact("rounds", [r._asdict() for r in found.rounds], "error by round")]

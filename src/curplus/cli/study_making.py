@@ -1,4 +1,4 @@
-"""``curplus study create``, ``report`` and ``export``: a study file, a page about it, and the same as tables."""
+"""``curplus study create``, ``add``, ``rename`` and ``retire``: a study file, and rows and columns that change."""
 
 from __future__ import annotations
 
@@ -12,16 +12,14 @@ import typer
 from ..exceptions import InvalidArgumentError
 from ..factorization import Fact
 from ..study import Study
-from . import show
-from .options import AT_COST, NO_LOGS, Json, Logs, Prices, Rank, Scale, out_option, with_groups
-from .study_options import Axis, Best, MeansOf, Smallest, StudyFile, opened
+from .options import Logs, Prices, Rank, Scale, verb
+from .study_options import Names, StudyFile, Who
 
-__all__ = ["create", "export", "names_in", "report"]
+__all__ = ["add", "create", "names_in", "rename", "retire"]
 
-HOW_MANY = "How many, or a text file with one name in each line."
 LONGEST_LIST = 2**26  # bytes of a file of names
 
-Side = Annotated[str | None, typer.Option(help=HOW_MANY)]
+Side = Annotated[str | None, typer.Option(help="How many, or a text file with one name in each line.")]
 Budget = Annotated[
     float | None,
     typer.Option(help="What may be spent in all: below 1 a share of the matrix, else values; money with prices."),
@@ -32,12 +30,14 @@ Noise = Annotated[
 Counted = Annotated[
     str, typer.Option(help="What counts where a cell was measured again: all (their mean), latest or error.")
 ]
-Page = Annotated[Path | None, out_option("the report", (".html",))]
+PriceOfEach = Annotated[float | None, typer.Option(help="Price of each as a whole, if each has a price of its own.")]
 
 
-@with_groups
+@verb
 def create(
     study: StudyFile,
+    prices: Prices,
+    logs: Logs,
     rows: Side = None,
     columns: Side = None,
     from_logs: Annotated[
@@ -50,10 +50,7 @@ def create(
     rank: Rank = None,
     records: Counted = "all",
     scale: Scale = None,
-    json: Json = False,
-    prices: Prices = AT_COST,
-    logs: Logs = NO_LOGS,
-) -> None:
+) -> list[Fact]:
     """Make a new study: a file that does not exist yet, on a local disk."""
     settings: dict[str, Any] = {"budget": budget, "costs": prices.as_costs(), "noise": _noise(noise)}
     settings |= {"rank": rank, "records": records, "scale": scale}
@@ -70,7 +67,7 @@ def create(
     with make(study, **settings) as made:
         known = [Fact("shape", made.settings.shape), Fact("budget", made.settings.budget)]
     end = Fact("next", f"curplus study ask {study} --budget 0.1 --out list.csv")
-    show.result([*known, Fact("out", str(study), "made"), end], as_json=json)
+    return [*known, Fact("out", str(study), "made"), end]
 
 
 def _log_options(logs: Logs, rows: str | None, columns: str | None) -> dict[str, Any]:
@@ -106,30 +103,64 @@ def _noise(text: str | None) -> float | str | None:
         return text
 
 
-def report(
+@verb
+def add(
     study: StudyFile,
-    axis: MeansOf = Axis.rows,
-    best: Best = 5,
-    smallest: Smallest = False,
-    out: Page = None,
-    json: Json = False,
-) -> None:
-    """Write one HTML page: what was measured, money and error by round, the answer, what to measure next."""
-    path = Path(f"{study.stem}-report.html") if out is None else out
-    with opened(study) as known:
-        with show.working("writing the report"):
-            known.report(path, axis=1 if axis is Axis.rows else 0, n_best=best, largest=not smallest)
-        facts = [Fact("shape", known.settings.shape), Fact("out", str(path), "report in")]
-    show.result(facts, as_json=json)
+    rows: Side = None,
+    columns: Side = None,
+    row: Names = None,
+    column: Names = None,
+    price: PriceOfEach = None,
+    who: Who = None,
+) -> list[Fact]:
+    """Add rows or columns. Cells that were drawn before are no evidence of the error of the larger matrix."""
+    sides = (("rows", rows, row), ("columns", columns, column))
+    _check_some(*(given for _, *both in sides for given in both), options="--rows, --columns, --row or --column")
+    with Study.open(study) as known:
+        for (side, many, listed), method in zip(sides, (known.add_rows, known.add_columns), strict=True):
+            if many is not None and listed:
+                raise InvalidArgumentError(f"give --{side} or --{side[:-1]}, and not both.")
+            if many is not None or listed:
+                method(listed if many is None else names_in(many, f"--{side}"), price=price, who=who)
+        shape = known.settings.shape
+    return [Fact("shape", shape)]
 
 
-def export(
+@verb
+def rename(
     study: StudyFile,
-    folder: Annotated[Path, typer.Argument(help="A folder that does not exist yet.")],
-    json: Json = False,
-) -> None:
-    """Write everything as CSV tables into a new folder, for other programs. Copy the file to keep the study."""
-    with opened(study) as known:
-        known.export(folder)
-        facts = [Fact("shape", known.settings.shape), Fact("out", str(folder), "exported to")]
-    show.result(facts, as_json=json)
+    new: Annotated[str, typer.Argument(help="The new name.")],
+    row: Annotated[str | None, typer.Option(help="The row that gets it.")] = None,
+    column: Annotated[str | None, typer.Option(help="The column that gets it.")] = None,
+    who: Who = None,
+) -> list[Fact]:
+    """Give a row or a column another name; tables with the old one are still understood."""
+    if (row is None) == (column is None):
+        raise InvalidArgumentError("give --row or --column, and not both: one of them gets the new name.")
+    with Study.open(study) as known:
+        if row is not None:
+            known.rename_row(row, new, who=who)
+        else:
+            known.rename_column(column, new, who=who)
+        shape = known.settings.shape
+    return [Fact("shape", shape), Fact("name", new)]
+
+
+@verb
+def retire(study: StudyFile, row: Names = None, column: Names = None, who: Who = None) -> list[Fact]:
+    """Ask no more for some rows or columns; what is known of them stays."""
+    _check_some(row, column, options="--row or --column")
+    with Study.open(study) as known:
+        if row:
+            known.retire_row(row, who=who)
+        if column:
+            known.retire_column(column, who=who)
+        settings, pending = known.settings, known.status().n_pending
+    counts = len(settings.retired_rows), len(settings.retired_columns)
+    facts = [Fact("n_rows", counts[0], "rows retired"), Fact("n_columns", counts[1], "columns retired")]
+    return [Fact("shape", settings.shape), *facts, Fact("n_pending", pending, "pending")]
+
+
+def _check_some(*given: object, options: str) -> None:
+    if not any(given):
+        raise InvalidArgumentError(f"nothing is named. Give {options}.")

@@ -10,9 +10,9 @@ from typing import Annotated
 import typer
 
 from ..factorization import Fact
-from ..study import Round, Status, Study
+from ..study import Round, Status
 
-__all__ = ["Axis", "Best", "MeansOf", "Smallest", "StudyFile", "Who", "opened", "status_facts"]
+__all__ = ["Axis", "Best", "MeansOf", "Names", "SmallMeans", "StudyFile", "Who", "status_facts"]
 
 
 class Axis(StrEnum):
@@ -24,15 +24,10 @@ class Axis(StrEnum):
 
 MeansOf = Annotated[Axis, typer.Option(help="Means of rows, or of columns.")]
 Best = Annotated[int, typer.Option(help="How many of the best are looked for.")]
-Smallest = Annotated[bool, typer.Option("--smallest", help="Small means are good, not large ones.")]
-
+SmallMeans = Annotated[bool, typer.Option("--smallest", help="Small means are good, not large ones.")]
+Names = Annotated[list[str] | None, typer.Option(help="By name; may be given several times.")]
 StudyFile = Annotated[Path, typer.Argument(metavar="STUDY", help="The file of the study.")]
 Who = Annotated[str | None, typer.Option(help="Who it was; the user of the computer if left out.")]
-
-
-def opened(path: Path) -> Study:
-    """The study in a file, to be used in a with statement."""
-    return Study.open(path)
 
 
 def status_facts(status: Status) -> list[Fact]:

@@ -16,10 +16,10 @@ import typer
 
 from ..exceptions import InvalidArgumentError
 from ..factorization import Fact
-from ..study import Status
+from ..study import Status, Study
 from . import show
-from .options import Json
-from .study_options import StudyFile, opened, status_facts
+from .options import verb
+from .study_options import StudyFile, status_facts
 
 __all__ = ["check_names", "command_as_function", "run"]
 
@@ -27,6 +27,7 @@ NAME = re.compile(r"\{(row|column)\}")
 Measure = Callable[[Any, Any], float | None]
 
 
+@verb
 def run(
     study: StudyFile,
     function: Annotated[
@@ -49,8 +50,7 @@ def run(
     retries: Annotated[int, typer.Option(help="How often a failed call is repeated.")] = 3,
     wait: Annotated[float, typer.Option(help="Seconds before the first repetition; then twice as long.")] = 0.5,
     rounds: Annotated[int, typer.Option(help="In how many lists the budget is spent.")] = 5,
-    json: Json = False,
-) -> None:
+) -> list[Fact]:
     """Ask, measure and keep each value at once, until the budget or the goal is reached.
 
     After an interruption the same command goes on.
@@ -60,7 +60,7 @@ def run(
     def tell(status: Status) -> None:
         show.console(stderr=True).print(f"{status.n_values:,} values: {status.sentence}", soft_wrap=True)
 
-    with opened(study) as known, show.interruptible("measured"):
+    with Study.open(study) as known, show.interruptible("measured"):
         if command is not None:
             check_names(command, row=known.settings.row_names, column=known.settings.column_names)
         found = known.run(
@@ -75,7 +75,7 @@ def run(
             progress=show.on_terminal(),
         )
     end = Fact("next", f"curplus study report {study} writes a page of what was found")
-    show.result([*status_facts(found), end], as_json=json)
+    return [*status_facts(found), end]
 
 
 def _measure(function: str | None, command: str | None) -> Measure:

@@ -12,8 +12,7 @@ from .catalogue import CARDS
 from .dataset import Dataset, Ratings
 from .folders import locate
 from .loading import load, loader
-from .photograph import sample_photograph
-from .synthetic import make_low_rank, make_spectrum
+from .synthetic import make_low_rank, make_spectrum, sample_photograph
 
 LOADERS = {f"load_{name}": loader(card) for name, card in CARDS.items()}
 globals().update(LOADERS)

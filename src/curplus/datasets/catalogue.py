@@ -9,11 +9,14 @@ from functools import partial
 
 from ..exceptions import InvalidArgumentError
 from .cards import RESEARCH_ONLY, Card, PublishedFile
-from .formats.bag_of_words import read_bag_of_words
-from .formats.idx import read_idx_images
-from .formats.libsvm import read_libsvm
-from .formats.matlab import read_matlab
-from .formats.nips2003 import read_dense_rows, read_sparse_rows
+from .formats import (
+    read_bag_of_words,
+    read_dense_rows,
+    read_idx_images,
+    read_libsvm,
+    read_matlab,
+    read_sparse_rows,
+)
 from .panels import PANELS
 
 __all__ = ["CARDS", "find_card"]

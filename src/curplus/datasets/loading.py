@@ -17,7 +17,7 @@ from .dataset import Dataset, Ratings
 from .download import by_hand, download
 from .files import DataFile
 from .folders import DataHome, find_compact, find_published, folders
-from .formats.compact import read_compact
+from .formats import read_compact
 
 __all__ = ["load", "loader"]
 

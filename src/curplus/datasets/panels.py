@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from .cards import RESEARCH_ONLY, Card, PublishedFile
-from .formats.movielens import read_movielens
+from .formats import read_movielens
 
 __all__ = ["PANELS"]
 

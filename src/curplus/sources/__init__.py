@@ -15,17 +15,15 @@ from .factored import FactoredSource
 from .file import open_source
 from .frames import FrameSource
 from .function import CallableSource
-from .hdf5 import hdf5_source
 from .layout import Note
 from .logs.open_logs import open_logs
 from .long import LongSource
-from .mapped import MappedSource
 from .once import KnownParts
 from .parquet import ParquetSource
 from .source import Source
 from .sparse import SparseSource
-from .striped import StripedSource
-from .zarr import zarr_source
+from .stored import hdf5_source, zarr_source
+from .striped import MappedSource, StripedSource
 
 __all__ = [
     "ArraySource",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -26,11 +27,12 @@ from .chunks import (
     n_bytes,
     place_in_words,
 )
-from .read_ahead import read_ahead
 
 __all__ = ["ChunkedSource"]
 
 CACHE_BYTES = 2**28  # 256 MiB
+
+Item = TypeVar("Item")
 
 
 class ChunkedSource:
@@ -220,7 +222,7 @@ class ChunkedSource:
         """Chunks that are not kept: each is read, checked, counted and kept."""
         chunks = self._load(grid.place(number) for number in numbers)
         if ahead and len(numbers) > 1:
-            chunks = read_ahead(chunks)
+            chunks = _ahead(chunks)
         for place in map(grid.place, numbers):
             try:
                 chunk = check_chunk(next(chunks), place, self.dtype)
@@ -241,3 +243,13 @@ class ChunkedSource:
     def __repr__(self) -> str:
         n, m = self._shape
         return f"<{type(self).__name__} of a {n} x {m} matrix: {self.bytes_read:,} bytes read>"
+
+
+def _ahead(items: Iterator[Item]) -> Iterator[Item]:
+    """The same items in the same order; one more than was asked for is on its way, and an error comes in its turn."""
+    end = object()
+    with ThreadPoolExecutor(1, thread_name_prefix="curplus-read-ahead") as pool:
+        coming = pool.submit(next, items, end)
+        while (item := coming.result()) is not end:
+            coming = pool.submit(next, items, end)
+            yield item  # type: ignore[misc]

@@ -17,11 +17,10 @@ from .anndata import backed_sparse_source, is_anndata, is_backed_sparse, matrix_
 from .array import ArraySource
 from .dask import DaskSource
 from .frames import FrameSource, is_frame
-from .hdf5 import hdf5_source, is_hdf5
-from .mapped import MappedSource, is_large_map
 from .source import Source
 from .sparse import SparseSource
-from .zarr import is_zarr, zarr_source
+from .stored import hdf5_source, is_hdf5, is_zarr, zarr_source
+from .striped import MappedSource, is_large_map
 
 __all__ = ["as_source", "whole_matrix"]
 

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import functools
+import shutil
+import sys
+import tempfile
+import weakref
 import zipfile
 from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
@@ -19,13 +23,13 @@ from .anndata import open_anndata
 from .chunked import ChunkedSource
 from .content import damage_told, ending_of, kind_by_content
 from .convert import as_source
-from .hdf5 import check_self_contained, open_hdf5
 from .long import long_source, open_arrow_table, open_text_table
 from .source import Source
-from .standard_input import STANDARD_INPUT, standard_input
-from .zarr import open_zarr
+from .stored import check_self_contained, open_hdf5, open_zarr
 
-__all__ = ["READERS", "open_source"]
+__all__ = ["READERS", "STANDARD_INPUT", "open_source"]
+
+STANDARD_INPUT = "-"
 
 
 def open_source(
@@ -136,7 +140,7 @@ def open_source(
         _refuse_options(said | ({"dataset": dataset} if dataset else {}), "what is no file takes none of these")
         source = as_source(matrix) if long in (None, False) else long_source(matrix, long)
     elif str(matrix) == STANDARD_INPUT:
-        source = standard_input(lambda path: _open(path, dataset, long, said, external))
+        source = _standard_input(lambda path: _open(path, dataset, long, said, external))
     else:
         source = _open(Path(matrix), dataset, long, said, external)
     if isinstance(source, ChunkedSource):
@@ -154,6 +158,24 @@ def _open(path: Path, dataset: str | None, long: Any, said: dict[str, Any], exte
         if ending in HDF5 and not external:
             check_self_contained(path)
         return as_source(_reader(ending, path, dataset, long, said)(path))
+
+
+def _standard_input(open_file: Callable[[Path], Source]) -> Source:
+    """The source that ``open_file`` makes of what arrives on standard input; a text unless its first bytes differ."""
+    folder = Path(tempfile.mkdtemp(prefix="curplus-"))
+    try:
+        path = folder / "standard-input.csv"
+        with path.open("wb") as stream:
+            shutil.copyfileobj(sys.stdin.buffer, stream)
+        if not path.stat().st_size:
+            raise SourceError("nothing arrived on standard input. Send a table: cat table.csv | curplus info -")
+        path = path.rename(path.with_suffix(kind_by_content(path, ".csv")))
+        source = open_file(path)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    weakref.finalize(source, shutil.rmtree, folder, ignore_errors=True)
+    return source
 
 
 def _refuse_options(said: Mapping[str, Any], why: str) -> None:

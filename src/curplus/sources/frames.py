@@ -135,16 +135,9 @@ def without_bounds(frame: Any) -> tuple[Any, tuple[Any, ...] | None]:
             t = np.flatnonzero(sides)
             parts.append((t, np.full(len(t), k), values[t], sides[t]))
             values[t] = np.nan
-            frame = _with_column(frame, k, values)
+            frame = frame.copy(deep=False)
+            frame.isetitem(k, values)
     return frame, tuple(map(np.concatenate, zip(*parts, strict=True))) if parts else None
-
-
-def _with_column(frame: Any, k: int, values: Vector) -> Any:
-    """A frame with numbers in a column."""
-    pandas = import_extra("pandas", extra="pandas", purpose="tables with names need pandas")
-    columns = [frame.iloc[:, at] for at in range(frame.shape[1])]
-    columns[k] = pandas.Series(values, index=frame.index, name=frame.columns[k])
-    return pandas.concat(columns, axis=1)
 
 
 def with_names(frame: Any) -> Any:

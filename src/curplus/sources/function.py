@@ -7,10 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._arrays import blocks, is_complex, number_array
+from .._arrays import is_complex, number_array
+from .._sets import NO_INDEX
 from .._typing import IndexVector, Matrix, Names, Shape, Vector
 from .._validation import check_count, check_gaps, check_names, check_one_noise, check_shape
 from ..exceptions import InvalidArgumentError, SourceError
+from .chunks import Wanted
 from .once import KnownParts, PlanTask
 
 __all__ = ["CallableSource"]
@@ -82,14 +84,13 @@ class CallableSource:
         return self._shape
 
     def rows(self, index: IndexVector) -> Matrix:
-        return self._grid(np.asarray(index), np.arange(self._shape[1]))
+        return self.read(Wanted(NO_INDEX, np.asarray(index), NO_INDEX, NO_INDEX))[1]
 
     def columns(self, index: IndexVector) -> Matrix:
-        return self._grid(np.arange(self._shape[0]), np.asarray(index))
+        return self.read(Wanted(np.asarray(index), NO_INDEX, NO_INDEX, NO_INDEX))[0]
 
     def entries(self, i: IndexVector, j: IndexVector) -> Vector:
-        i, j = np.asarray(i), np.asarray(j)
-        return self._in_blocks(len(i), lambda block: (i[block], j[block]))
+        return self.read(Wanted(NO_INDEX, NO_INDEX, np.asarray(i), np.asarray(j)))[2]
 
     def read(self, plan: Any, known: KnownParts | None = None) -> tuple[Matrix, Matrix, Vector]:
         """Columns, rows and entries of a :class:`~curplus.SamplePlan`; no position is asked for twice.
@@ -107,19 +108,6 @@ class CallableSource:
             raise
         self._kept = None
         return task.columns, task.rows, task.values
-
-    def _grid(self, i: IndexVector, j: IndexVector) -> Matrix:
-        def positions(block: slice) -> tuple[IndexVector, IndexVector]:
-            row, column = np.divmod(np.arange(block.start, block.stop), len(j))
-            return i[row], j[column]
-
-        return self._in_blocks(len(i) * len(j), positions).reshape(len(i), len(j))
-
-    def _in_blocks(self, size: int, positions: Callable[[slice], tuple[IndexVector, IndexVector]]) -> Vector:
-        values = np.empty(size, dtype=self.dtype)
-        for block in blocks(size, 1, most=self._block_size):
-            values[block] = self._call(*positions(block))
-        return values
 
     def _call(self, i: IndexVector, j: IndexVector) -> Vector:
         asked = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,8 @@ from .._sets import NO_INDEX
 from .._typing import IndexVector, Matrix, Shape, Vector
 
 __all__ = ["KnownParts", "PlanTask"]
+
+LOOKED_UP = 2**18  # positions at a time
 
 
 class KnownParts(NamedTuple):
@@ -36,19 +39,6 @@ class Request(NamedTuple):
     i: IndexVector
     j: IndexVector
     answer: Callable[[Vector], None]
-
-
-class Single(NamedTuple):
-    """Values that are known one by one."""
-
-    flat: IndexVector  # (k,), i * m + j, ascending
-    values: Vector  # (k,)
-
-    def looked_up(self, flat: IndexVector) -> tuple[Any, Vector]:
-        """Which of some positions are among them, and their values."""
-        place = np.minimum(np.searchsorted(self.flat, flat), len(self.flat) - 1)
-        known = self.flat[place] == flat
-        return known, self.values[place[known]]
 
 
 class PlanTask:
@@ -79,23 +69,31 @@ class PlanTask:
         known: KnownParts | None = None,
         kept: tuple[IndexVector, Vector] | None = None,
     ) -> None:
-        self._known = _nothing_known(shape) if known is None else known
+        known = _nothing_known(shape) if known is None else known
         self._shape, self._plan = shape, plan
         n, m = shape
         self.columns = np.full((n, len(plan.column_index)), np.nan, dtype=dtype)
         self.rows = np.full((len(plan.row_index), m), np.nan, dtype=dtype)
         self.values = np.full(len(plan.i), np.nan, dtype=dtype)
-        flat, values = self._known.flat_index, self._known.values
+        flat, values = known.flat_index, known.values
         if kept is not None:
             flat, values = np.append(flat, kept[0]), np.append(values, kept[1])
-        flat, first = np.unique(flat, return_index=True)
-        self._single = Single(flat, np.asarray(values)[first])
+        self._flat, first = np.unique(flat, return_index=True)
+        self._single = np.asarray(values)[first]
+        #: Which axis an index table is of, the table, and the columns or rows that it finds; the last one counts.
+        self._lines: list[tuple[int, IndexVector, Matrix]] = [
+            (1, index_table(known.column_index, m), known.columns.T),
+            (0, index_table(known.row_index, n), known.rows),
+        ]
 
     def requests(self, most: int) -> Iterator[Request]:
         """What is not known, ``most`` positions at a time; each answer must be given before the next is asked for."""
-        yield from self._column_requests(most)
-        yield from self._row_requests(most)
-        yield from self._entry_requests(most)
+        plan, (n, m) = self._plan, self._shape
+        yield from self._grid(self.columns, np.arange(n), plan.column_index, most)
+        self._lines.append((1, index_table(plan.column_index, m), self.columns.T))
+        yield from self._grid(self.rows, plan.row_index, np.arange(m), most)
+        self._lines.append((0, index_table(plan.row_index, n), self.rows))
+        yield from self._unknown(self.values, lambda t: (plan.i[t], plan.j[t]), most)
 
     def answered(self) -> tuple[IndexVector, Vector]:
         """Positions and values of all answers so far."""
@@ -106,87 +104,41 @@ class PlanTask:
         flat = [i * m + plan.column_index[k], plan.row_index[t] * m + j, plan.i[e] * m + plan.j[e]]
         return np.concatenate(flat), np.concatenate([self.columns[i, k], self.rows[t, j], self.values[e]])
 
-    def _column_requests(self, most: int) -> Iterator[Request]:
-        plan, known = self._plan, self._known
-        self.columns[known.row_index] = known.rows[:, plan.column_index]
-        new = _copied(self.columns, plan.column_index, known.columns, index_table(known.column_index, self._shape[1]))
-        others = _other_than(self._shape[0], known.row_index)
-        yield from self._grid(self.columns, (others, others), (new, plan.column_index[new]), most)
+    def _grid(self, target: Matrix, rows: IndexVector, columns: IndexVector, most: int) -> Iterator[Request]:
+        """Requests for what is not known in some rows and columns."""
 
-    def _row_requests(self, most: int) -> Iterator[Request]:
-        plan, known = self._plan, self._known
-        self.rows[:, known.column_index] = known.columns[plan.row_index]
-        self.rows[:, plan.column_index] = self.columns[plan.row_index]
-        new = _copied(self.rows.T, plan.row_index, known.rows.T, index_table(known.row_index, self._shape[0]))
-        others = _other_than(self._shape[1], known.column_index, plan.column_index)
-        yield from self._grid(self.rows, (new, plan.row_index[new]), (others, others), most)
+        def positions(t: IndexVector) -> tuple[IndexVector, IndexVector]:
+            r, c = np.divmod(t, len(columns))
+            return rows[r], columns[c]
 
-    def _grid(
-        self,
-        target: Matrix,
-        rows: tuple[IndexVector, IndexVector],
-        columns: tuple[IndexVector, IndexVector],
-        most: int,
+        yield from self._unknown(target.reshape(-1), positions, most)
+
+    def _unknown(
+        self, target: Vector, positions: Callable[[IndexVector], tuple[IndexVector, IndexVector]], most: int
     ) -> Iterator[Request]:
-        """Requests for rows and columns, each given by its positions in ``target`` and in the matrix."""
-        width, single = len(columns[0]), self._single_in(rows[1], columns[1])
-        for block in blocks(len(rows[0]) * width, 1, most=most):
-            r, c = np.divmod(np.arange(block.start, block.stop), width)
-            yield from self._block(target, (rows[0][r], columns[0][c]), rows[1][r], columns[1][c], single)
-
-    def _block(
-        self, target: Any, where: tuple[IndexVector, ...], i: IndexVector, j: IndexVector, single: Single
-    ) -> Iterator[Request]:
-        """A request for positions, of which those that are known one by one are filled in."""
-        if len(single.flat):
-            known, value = single.looked_up(i * self._shape[1] + j)
-            target[tuple(index[known] for index in where)] = value
-            where, i, j = tuple(index[~known] for index in where), i[~known], j[~known]
-
-        def answer(values: Vector) -> None:
-            target[where] = values
-
-        if len(i):
-            yield Request(i, j, answer)
-
-    def _single_in(self, rows: IndexVector, columns: IndexVector) -> Single:
-        """What is known one by one where some rows and columns intersect."""
-        n, m = self._shape
-        i, j = np.divmod(self._single.flat, m)
-        on = (index_table(rows, n)[i] >= 0) & (index_table(columns, m)[j] >= 0)
-        return Single(self._single.flat[on], self._single.values[on])
-
-    def _entry_requests(self, most: int) -> Iterator[Request]:
-        (n, m), plan, known = self._shape, self._plan, self._known
-        rest = np.arange(len(plan.i))
-        for row_index, rows in ((plan.row_index, self.rows), (known.row_index, known.rows)):
-            rest = self._entries_on(rest, plan.i, plan.j, index_table(row_index, n), rows)
-        for column_index, columns in ((plan.column_index, self.columns), (known.column_index, known.columns)):
-            rest = self._entries_on(rest, plan.j, plan.i, index_table(column_index, m), columns.T)
+        """Requests for what is not known of a target, of which the rest is filled in."""
+        unknown = [NO_INDEX]
+        for block in blocks(len(target), 1, most=LOOKED_UP):
+            t = np.arange(block.start, block.stop)
+            known, values = self._known_at(*positions(t))
+            target[t[known]] = values[known]
+            unknown.append(t[~known])
+        rest = np.concatenate(unknown)
         for block in blocks(len(rest), 1, most=most):
             t = rest[block]
-            yield from self._block(self.values, (t,), plan.i[t], plan.j[t], self._single)
+            yield Request(*positions(t), partial(target.__setitem__, t))
 
-    def _entries_on(
-        self, rest: IndexVector, i: IndexVector, j: IndexVector, table: IndexVector, lines: Matrix
-    ) -> IndexVector:
-        """Entries on lines, which the table finds, are copied from there; the others."""
-        line = table[i[rest]]
-        on = line >= 0
-        self.values[rest[on]] = lines[line[on], j[rest[on]]]
-        return rest[~on]
-
-
-def _other_than(size: int, *index: IndexVector) -> IndexVector:
-    """The positions below ``size`` without those given."""
-    other = np.ones(size, dtype=bool)
-    for some in index:
-        other[some] = False
-    return np.flatnonzero(other)
-
-
-def _copied(target: Matrix, index: IndexVector, known: Matrix, table: IndexVector) -> IndexVector:
-    """Columns that are known, where the table finds them, are copied into the target; positions of the others."""
-    where = table[index]
-    target[:, where >= 0] = known[:, where[where >= 0]]
-    return np.flatnonzero(where < 0)
+    def _known_at(self, i: IndexVector, j: IndexVector) -> tuple[Any, Vector]:
+        """Which of some positions are known, and their values."""
+        known, values = np.zeros(len(i), dtype=bool), np.full(len(i), np.nan, dtype=self.values.dtype)
+        if len(self._flat):
+            flat = i * self._shape[1] + j
+            place = np.minimum(np.searchsorted(self._flat, flat), len(self._flat) - 1)
+            known = self._flat[place] == flat
+            values[known] = self._single[place[known]]
+        for axis, table, lines in self._lines:
+            along, across = (i, j) if axis == 0 else (j, i)
+            line = table[along]
+            on = line >= 0
+            values[on], known[on] = lines[line[on], across[on]], True
+        return known, values

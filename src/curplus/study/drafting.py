@@ -1,24 +1,50 @@
-"""From a choice to a work list: which cells to measure, what each is for, and what the list costs."""
+"""From a choice to a work list: which cells to measure, what each is for, and what the list costs.
+
+Batches are for a lab that measures many cells at once; a list for the best rows has those that are left, in columns
+drawn uniformly.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._arrays import index_table
 from .._sets import NO_INDEX, different, is_in, union, without
 from .._typing import IndexVector, Shape
+from .._validation import check_count
 from ..acquisition import Costs
+from ..acquisition.best_round import best_round
+from ..evaluation import Best
 from ..exceptions import InvalidArgumentError
+from ..observation import Observation, SamplePlan
 from ..observation.forbidden import Region
 from .ledger import Out, observation_of, on_lines, places_of
 from .names import Axis
 from .next_list import Choice, Known, Money, cells_of_lines, next_choice
 from .settings import as_costs, list_price
-from .storage import CELLS, COLUMNS, DRAWN, ON_LINE, ROWS, STEERING, Draft, Line, Settings, Snapshot
+from .storage import (
+    CELLS,
+    COLUMNS,
+    DRAWN,
+    ON_DRAWN_COLUMN,
+    ON_DRAWN_ROW,
+    ON_LINE,
+    ROWS,
+    STEERING,
+    Draft,
+    Line,
+    Settings,
+    Snapshot,
+)
 
-__all__ = ["Wishes", "check_wishes", "draft_of", "with_retired"]
+__all__ = ["Batches", "Wishes", "check_wishes", "compared", "draft_of", "draft_of_best", "positioned"]
+
+UNITS = ("row", "column", "cell")  # that a batch can be made of
 
 
 class Wishes(NamedTuple):
@@ -92,7 +118,7 @@ def draft_of(
     columns that are retired are forbidden.
     """
     settings = snapshot.settings
-    forbidden = with_retired(forbidden, settings)
+    forbidden = _with_retired(forbidden, settings)
     shape, costs = settings.shape, as_costs(settings.costs)
     places = places_of(snapshot, settings, "all")
     done = union(places.cells, places.failed, places.bounded, snapshot.pending)
@@ -119,7 +145,7 @@ def draft_of(
     return _draft(choice._replace(drawn=shuffled), required, to_measure, costs, shape, **about)
 
 
-def with_retired(forbidden: Wishes, settings: Settings) -> Wishes:
+def _with_retired(forbidden: Wishes, settings: Settings) -> Wishes:
     """What is forbidden, and rows and columns that are not asked for any more."""
     rows, columns = (
         union(different(given), np.asarray(sorted(retired), dtype=np.int64))
@@ -152,3 +178,139 @@ def _line_by_line(cells: IndexVector, rows: IndexVector, shape: Shape) -> IndexV
     on_row = np.isin(i, rows)
     ordered: IndexVector = cells[np.lexsort((np.where(on_row, j, i), np.where(on_row, i, j), ~on_row))]
     return ordered
+
+
+# -- batches ----------------------------------------------------------------------------------------------------------
+
+
+class Batches(NamedTuple):
+    """What is measured together, and what it costs."""
+
+    size: int
+    unit: str  # "cell", "row" or "column"
+    price: float
+
+    @staticmethod
+    def of(size: int | None, unit: str, price: float | None, settings: Settings) -> Batches | None:
+        """The batches that a caller describes; None without any."""
+        if unit not in UNITS:
+            raise InvalidArgumentError(
+                f"unit={unit!r} is not what a batch can be made of. Use 'cell', 'row' or 'column'."
+            )
+        if size is None:
+            if unit != "cell" or price is not None:
+                raise InvalidArgumentError(
+                    "unit and batch_price describe a batch, and batch= is missing. Give its size."
+                )
+            return None
+        size = check_count(size, name="batch", at_least=1)
+        if price is None:
+            return Batches(size, unit, size * _price_of_one(unit, settings))
+        if isinstance(price, bool) or not 0 < price < math.inf:
+            raise InvalidArgumentError(f"batch_price={price!r} is no price. Give a number above 0.")
+        return Batches(size, unit, float(price))
+
+    def draft(
+        self,
+        snapshot: Snapshot,
+        budget: float,
+        required: Wishes,
+        forbidden: Wishes,
+        seed: int,
+        *,
+        whole: bool,
+        horizon: float | None,
+        **about: Any,
+    ) -> Draft:
+        """A list of as many batches as the budget buys; the last may be short where no more is left."""
+        n_batches = math.floor(budget / self.price + 1e-9)
+        if not n_batches:
+            raise InvalidArgumentError(f"a batch costs {self.price:,.6g}, and the budget is {budget:,.6g}. Give more.")
+        count = n_batches * self.size
+        end = snapshot.settings.budget if horizon is None else horizon
+        in_cells = snapshot._replace(settings=snapshot.settings._replace(costs=None))
+        if self.unit == "cell":
+            how: dict[str, Any] = {"whole": whole, "horizon": None if end is None else end / self.price * self.size}
+        else:
+            how = {"n_lines": (count, 0) if self.unit == "row" else (0, count)}
+        size = float(count if self.unit == "cell" else math.prod(snapshot.settings.shape))
+        draft = draft_of(in_cells, size, required, forbidden, seed, **how, **about)
+        if self.unit == "cell":
+            n_used = int(np.count_nonzero(~draft.is_known))
+        else:
+            n_used = sum(line.axis == UNITS.index(self.unit) for line in draft.lines)
+        return draft._replace(budget=budget, price=math.ceil(n_used / self.size) * self.price)
+
+
+def _price_of_one(unit: str, settings: Settings) -> float:
+    """Price of a cell, or of a whole row or column; the highest, if they differ."""
+    n, m = settings.shape
+    costs = as_costs(settings.costs)
+    if unit == "cell":
+        return float(costs.entry)
+    own, length = (costs.row, m) if unit == "row" else (costs.column, n)
+    return length * float(costs.entry) if own is None else float(np.max(own))
+
+
+# -- the best rows, or columns ----------------------------------------------------------------------------------------
+
+
+def positioned(best: Best, axes: tuple[Axis, Axis]) -> Best:
+    """The same goal with positions in place of names."""
+    return best if best.among is None else replace(best, among=axes[1 - best.axis].positions_of(best.among).tolist())
+
+
+def compared(snapshot: Snapshot, forbidden: Wishes | None = None) -> Observation:
+    """What is known for a comparison, in which rows and columns that are retired or forbidden take no part."""
+    settings = snapshot.settings
+    never = _with_retired(Wishes() if forbidden is None else forbidden, settings)
+    if len(never.cells):
+        raise InvalidArgumentError(
+            "with a goal, whole rows and columns can be forbidden, and not cells. Leave them out."
+        )
+    region = never.region(settings.shape)
+    return observation_of(snapshot, settings, settings.records)._replaced(forbidden=region)
+
+
+def draft_of_best(
+    snapshot: Snapshot, budget: float, best: Best, forbidden: Wishes, seed: int, **about: Any
+) -> Draft | None:
+    """A list for at most ``budget``, all of which it spends if rows are left; None if it is decided.
+
+    Cells that are out are not asked for again. Of each column that is drawn a cell is on the list, known or not: the
+    list keeps the order of drawing.
+    """
+    settings = snapshot.settings
+    shape, costs = settings.shape, as_costs(settings.costs)
+    seen = compared(snapshot, forbidden)
+    plan = best_round(seen, best, budget, Costs(entry=costs.entry).of(shape), seed, at_once=True)
+    if plan is None:
+        return None
+    cells, role = _cells_in_turn(seen, plan, best)
+    places = places_of(snapshot, settings, settings.records)
+    is_known = is_in(cells, union(places.cells, places.failed, snapshot.pending))
+    about |= {"after_list": snapshot.last_list, "after_change": snapshot.last_change}
+    nothing = cells[:0]
+    return Draft(
+        budget=budget,
+        price=list_price(nothing, nothing, np.sort(cells[~is_known]), costs, shape),
+        lines=(),
+        cells=cells,
+        roles=np.full(len(cells), role),
+        is_known=is_known,
+        forbidden=_with_retired(forbidden, settings).listed(),
+        **about,
+    )
+
+
+def _cells_in_turn(seen: Observation, plan: SamplePlan, best: Best) -> tuple[IndexVector, int]:
+    """The cells of a plan, column after column as they were drawn (or row after row), and their role."""
+    m, on_columns = seen.shape[1], best.axis == 1
+    cells = union(plan.i * m + plan.j, cells_of_lines(plan.row_index, plan.column_index, seen.shape))
+    in_turn = plan.drawn_columns if on_columns else plan.drawn_rows
+    if len(plan.i):
+        cells = union(cells, plan.i[0] * m + in_turn if on_columns else in_turn * m + plan.j[0])
+    i, j = np.divmod(cells, m)
+    along, across = (j, i) if on_columns else (i, j)
+    order = np.lexsort((across, index_table(in_turn, max(seen.shape))[along]))
+    return cells[order], ON_DRAWN_COLUMN if on_columns else ON_DRAWN_ROW

@@ -42,7 +42,7 @@ class DamageError(Exception):
 
 
 APPLICATION_ID = 0x43555253  # "CURS", in the header of the file
-VERSION = 4  # of the tables
+VERSION = 5  # of the tables
 WIDTH = 2**31  # places of a row in the number of a cell; also the longest side of a matrix
 
 SCHEMA = (
@@ -52,10 +52,6 @@ SCHEMA = (
     """CREATE TABLE changes (
         id INTEGER PRIMARY KEY, changed_at INTEGER NOT NULL, changed_by TEXT NOT NULL,
         n INTEGER NOT NULL CHECK (n > 0), m INTEGER NOT NULL CHECK (m > 0), settings TEXT NOT NULL
-    ) STRICT""",
-    """CREATE TABLE names (
-        id INTEGER PRIMARY KEY, change INTEGER NOT NULL REFERENCES changes,
-        axis INTEGER NOT NULL CHECK (axis IN (0, 1)), position INTEGER NOT NULL, name TEXT, retired INTEGER NOT NULL
     ) STRICT""",
     """CREATE TABLE lists (
         id INTEGER PRIMARY KEY, asked_at INTEGER NOT NULL, asked_by TEXT NOT NULL, purpose TEXT NOT NULL,
@@ -121,7 +117,7 @@ def insert(db: sqlite3.Connection, table: str, rows: Iterable[tuple[Any, ...]]) 
 
 # -- the digest --------------------------------------------------------------------------------------------------------
 
-BY_ROW = ("changes", "names", "lines", "tells", "promises", "rounds")  # tables that only grow, and have few rows
+BY_ROW = ("changes", "lines", "tells", "promises", "rounds")  # tables that only grow, and have few rows
 GROWING = (*BY_ROW, "lists", "records")
 MASK = 2**62 - 1
 PRIME = 2**40 - 87  # sums of eight million numbers below it are exact in SQL

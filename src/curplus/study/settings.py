@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -17,12 +18,13 @@ from ..observation.scale import check_scale
 from .ledger import check_counted
 from .names import axes_of, check_axis
 from .schema import WIDTH, DamageError
-from .storage import Settings
+from .storage import Settings, Summary
 
 __all__ = [
     "as_costs",
     "change_at",
-    "change_rows",
+    "change_row",
+    "check_left",
     "check_settings",
     "check_stored_settings",
     "grown",
@@ -68,8 +70,14 @@ def check_stored_settings(settings: Settings, path: Any) -> None:
     rows, columns = settings.row_names or n, settings.column_names or m
     given = {name: rest[name] for name in ("budget", "costs", "noise", "rank", "records", "scale")}
     try:
-        check_settings(rows=rows, columns=columns, **given)
-    except (InvalidArgumentError, TypeError, ValueError) as error:
+        if check_settings(rows=rows, columns=columns, **given).shape != (n, m):
+            raise ValueError(f"it has not one name for each row and column of a {n} x {m} matrix.")
+        for size, some, former in zip(
+            (n, m), (settings.retired_rows, settings.retired_columns), settings.former, strict=True
+        ):
+            if not all(0 <= k < size for k in (*some, *former.values())):
+                raise ValueError(f"it has rows or columns that are not in its {n} x {m} matrix.")
+    except (InvalidArgumentError, AttributeError, TypeError, ValueError) as error:
         raise FileFormatError(f"{path} cannot be used as a study: {error} Restore it from a copy.") from error
 
 
@@ -124,7 +132,9 @@ def renamed(settings: Settings, axis: int, old: Any, new: Any) -> Settings:
         raise InvalidArgumentError(f"the {what}s of this study are numbers, so none can be renamed.")
     position = int(axes_of(settings)[axis].positions_of([old])[0])
     after = check_axis([*names[:position], new, *names[position + 1 :]], what).names
-    return _with_names(settings, axis, after)
+    former = list(settings.former)
+    former[axis] = {**former[axis], str(names[position]): position}
+    return _with_names(settings, axis, after)._replace(former=(former[0], former[1]))
 
 
 def retired(settings: Settings, axis: int, names: Any) -> Settings:
@@ -172,33 +182,23 @@ def list_price(rows: IndexVector, columns: IndexVector, cells: IndexVector, cost
     return total + len(cells) * float(prices.entry)
 
 
+def check_left(budget: float | None, summary: Summary, amount: float) -> None:
+    """An error if a list would cost more than is left."""
+    left = math.inf if budget is None else budget - summary.spent - summary.pending_price
+    if amount > left * (1 + 1e-9) + 1e-9:
+        raise InvalidArgumentError(
+            f"the list would cost up to {amount:,.6g}, and {max(left, 0):,.6g} is left of the budget of {budget:,.6g} "
+            f"(spent {summary.spent:,.6g}, pending {summary.pending_price:,.6g})."
+        )
+
+
 # -- in the file --------------------------------------------------------------------------------------------------
 
 
-def change_rows(
-    before: Settings | None, after: Settings, number: int, now: int, who: str
-) -> dict[str, list[tuple[Any, ...]]]:
-    """The rows of a change: the settings after it, and the names that are new or other."""
-    stored = {name: getattr(after, name) for name in ("budget", "costs", "noise", "rank", "records", "scale")}
-    stored["names"] = [_kind(names) for names in (after.row_names, after.column_names)]
-    old, new = ([] if before is None else _names_and_states(before)), _names_and_states(after)
-    known = set(old)
-    names = [(None, number, *item) for item in new if item not in known]
-    return {"changes": [(number, now, who, *after.shape, json.dumps(stored))], "names": names}
-
-
-def _names_and_states(settings: Settings) -> list[tuple[int, int, str | None, bool]]:
-    """Axis, position, name, and whether it is retired, of all that have a name or are retired."""
-    sides = ((settings.row_names, settings.retired_rows), (settings.column_names, settings.retired_columns))
-    return [
-        (axis, k, None if names is None else str(names[k]), k in retired)
-        for axis, (names, retired) in enumerate(sides)
-        for k in (sorted(retired) if names is None else range(len(names)))
-    ]
-
-
-def _kind(names: tuple[Any, ...] | None) -> str:
-    return "numbers" if names is None else "int" if all(isinstance(name, int) for name in names) else "str"
+def change_row(settings: Settings, number: int, now: int, who: str) -> tuple[Any, ...]:
+    """The row of a change, with all settings after it."""
+    stored = settings._asdict()
+    return number, now, who, *stored.pop("shape"), json.dumps(stored, default=sorted)  # sets as lists
 
 
 def change_at(db: sqlite3.Connection, moment: int) -> int:
@@ -211,46 +211,26 @@ def settings_of(db: sqlite3.Connection, change: int) -> Settings:
     row = db.execute("SELECT n, m, settings FROM changes WHERE id = ?", (change,)).fetchone()
     if row is None:
         raise DamageError("it does not say of which matrix")
-    n, m, text = row
     try:
-        rest = dict(json.loads(text))
-        kinds = rest.pop("names")
-        rows, columns = (
-            _names(db, change, axis, size, kind) for axis, size, kind in zip((0, 1), (n, m), kinds, strict=True)
-        )
-        former = (rows.former, columns.former)
-        return Settings(
-            (n, m),
-            rows.names,
-            columns.names,
-            **rest,
-            retired_rows=rows.retired,
-            retired_columns=columns.retired,
-            former=former,
-        )
-    except (ValueError, TypeError, KeyError) as error:
+        found = {name: STORED_AS.get(name, _as_it_is)(value) for name, value in json.loads(row[2]).items()}
+        return Settings(row[:2], **found)
+    except (ValueError, TypeError, AttributeError) as error:
         raise DamageError(f"its settings make no sense ({error})") from error
 
 
-class _Names(NamedTuple):
-    """Names of an axis, as they were kept."""
-
-    names: tuple[Any, ...] | None
-    retired: frozenset[int]
-    former: dict[str, int]
+def _names(stored: Any) -> tuple[Any, ...] | None:
+    return None if stored is None else tuple(stored)
 
 
-def _names(db: sqlite3.Connection, change: int, axis: int, size: int, kind: str) -> _Names:
-    rows = "SELECT position, name, retired FROM names WHERE axis = ? AND change <= ? ORDER BY id"
-    found: dict[int, tuple[Any, int]] = {}
-    former: dict[str, int] = {}
-    for position, name, is_retired in db.execute(rows, (axis, change)):
-        if position in found and name is not None:
-            former[found[position][0]] = position
-        found[position] = name, is_retired
-    retired = frozenset(position for position, (_, is_retired) in found.items() if is_retired)
-    if kind == "numbers":
-        return _Names(None, retired, former)
-    if sorted(found) != list(range(size)):
-        raise DamageError(f"it has {len(found)} names for {size} {WHAT[axis]}s")
-    return _Names(tuple((int if kind == "int" else str)(found[k][0]) for k in range(size)), retired, former)
+def _as_it_is(stored: Any) -> Any:
+    return stored
+
+
+#: What JSON has no types for.
+STORED_AS: Mapping[str, Callable[[Any], Any]] = {
+    "row_names": _names,
+    "column_names": _names,
+    "retired_rows": frozenset,
+    "retired_columns": frozenset,
+    "former": tuple,
+}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sqlite3
 import time
 from collections.abc import Iterable
@@ -43,7 +42,6 @@ from .storage import (
 __all__ = [
     "LIST",
     "answer",
-    "check_left",
     "count_pending",
     "expire",
     "fresh",
@@ -101,16 +99,6 @@ def integers(rows: Iterable[tuple[int]]) -> IndexVector:
 
 
 # -- work lists ---------------------------------------------------------------------------------------------------
-
-
-def check_left(budget: float | None, summary: Summary, amount: float) -> None:
-    """An error if a list would cost more than is left."""
-    left = math.inf if budget is None else budget - summary.spent - summary.pending_price
-    if amount > left * (1 + 1e-9) + 1e-9:
-        raise InvalidArgumentError(
-            f"the list would cost up to {amount:,.6g}, and {max(left, 0):,.6g} is left of the budget of {budget:,.6g} "
-            f"(spent {summary.spent:,.6g}, pending {summary.pending_price:,.6g})."
-        )
 
 
 def expire(db: sqlite3.Connection) -> None:

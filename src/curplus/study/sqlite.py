@@ -24,7 +24,7 @@ from .._typing import FloatArray, IndexVector
 from . import sql
 from .connection import PATIENCE, Opened, begin, connect, errors_in_words, is_busy, traces_of
 from .schema import WIDTH, check_digest, digest_carried_on, insert, last_id
-from .settings import change_at, change_rows, settings_of
+from .settings import change_at, change_row, check_left, settings_of
 from .storage import (
     CANCELLED,
     PENDING,
@@ -77,7 +77,7 @@ class SQLiteStorage:
             if (last_id(db, "lists"), last_id(db, "changes")) != (draft.after_list, draft.after_change):
                 return None
             settings = self._settings_now(db)
-            sql.check_left(settings.budget, sql.summary_of(db), max(draft.budget, draft.price))
+            check_left(settings.budget, sql.summary_of(db), max(draft.budget, draft.price))
             return sql.keep_list(db, now, draft, settings.shape[1])
 
     def add_records(
@@ -136,11 +136,14 @@ class SQLiteStorage:
         with self._write() as (db, now):
             sql.expire(db)
             before, number = self._settings_now(db), last_id(db, "changes") + 1
-            for table, rows in change_rows(before, edit(before), number, now, who).items():
-                insert(db, table, rows)
-            of_axis = f"(axis = 0 AND position = cell / {WIDTH} OR axis = 1 AND position = cell % {WIDTH})"
-            retired = f"EXISTS (SELECT 1 FROM names WHERE change = {number} AND retired AND {of_axis})"
-            db.execute(f"UPDATE asked SET state = {CANCELLED} WHERE state = {PENDING} AND {retired}")
+            after = edit(before)
+            insert(db, "changes", [change_row(after, number, now, who)])
+            out = sql.integers(db.execute(f"SELECT cell FROM asked WHERE state = {PENDING}"))
+            is_retired = np.isin(out // WIDTH, list(after.retired_rows)) | np.isin(
+                out % WIDTH, list(after.retired_columns)
+            )
+            retired = ((cell,) for cell in out[is_retired].tolist())
+            db.executemany(f"UPDATE asked SET state = {CANCELLED} WHERE state = {PENDING} AND cell = ?", retired)
             sql.count_pending(db)
 
     def add_round(self, judged: Round) -> None:

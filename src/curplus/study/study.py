@@ -18,12 +18,9 @@ from ..exceptions import InvalidArgumentError, StudyError
 from ..factorization import Factorization
 from ..observation import Observation
 from ..sources.logs.open_logs import log_blocks
-from .answers import lists_frame, prediction_frame, records_frame, write_tables
-from .batches import Batches
-from .comparing import compared, draft_of_best, positioned
+from .answers import Fits, lists_frame, prediction_frame, records_frame, write_tables
 from .connection import make_file
-from .drafting import check_wishes, draft_of
-from .fitting import Fits
+from .drafting import Batches, check_wishes, compared, draft_of, draft_of_best, positioned
 from .ledger import observation_of
 from .logs import check_same_terms, log_records
 from .names import Axis, axes_of
@@ -31,8 +28,8 @@ from .progress import Status, status_of
 from .reading_tables import check_outliers, check_positive, read_table
 from .report import write_report
 from .run import Run
-from .settings import as_costs, change_rows, check_settings, check_stored_settings, grown, renamed, retired
-from .sql import check_left, wall_clock
+from .settings import as_costs, change_row, check_left, check_settings, check_stored_settings, grown, renamed, retired
+from .sql import wall_clock
 from .sqlite import SQLiteStorage
 from .storage import Origin, Receipt, Records, Round, Settings, Snapshot, kept_cells, user_of
 from .worklist import Worklist, pandas_for_studies, worklist_of
@@ -140,7 +137,7 @@ class Study:
             rows=rows, columns=columns, budget=budget, costs=costs, noise=noise, rank=rank, records=records, scale=scale
         )
         now = wall_clock()
-        make_file(Path(path), {"study": [(1, now, 0)], **change_rows(None, settings, 1, now, user_of(None))})
+        make_file(Path(path), {"study": [(1, now, 0)], "changes": [change_row(settings, 1, now, user_of(None))]})
         return cls.open(path)
 
     @classmethod

@@ -1,9 +1,14 @@
-"""What a report says of the answer, as plain data: its spectrum, what explains it, means, held-out cells."""
+"""What a report says of the answer, as plain data: its spectrum, what explains it, means, held-out cells.
+
+Each cell of a table has what is shown and what it is sorted by.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,14 +20,30 @@ from ...factorization.importance import Merits, merits
 from ...plotting.predictions import FEW_VALUES
 from ..names import Axis
 from ..storage import Line
-from .tables import MOST_LINES, Cell, Table, amount, counted, number, percent, sentence, table_of
 
 if TYPE_CHECKING:
-    from ..fitting import Fitted
+    from ..answers import Fitted
     from ..study import Study
 
-__all__ = ["answer_part", "held_out_part", "means_part", "picks_part"]
+__all__ = [
+    "MOST_LINES",
+    "UNKNOWN",
+    "Cell",
+    "Table",
+    "amount",
+    "answer_part",
+    "counted",
+    "held_out_part",
+    "means_part",
+    "number",
+    "percent",
+    "picks_part",
+    "sentence",
+    "table_of",
+    "when",
+]
 
+MOST_LINES = 200  # of a table
 PICKED = {"uniform": "drawn", "adaptive": "chosen", "given": "required"}
 
 
@@ -170,3 +191,68 @@ def held_out_part(fitted: Fitted, unit: str = "") -> dict[str, Any]:
             else ""
         ),
     }
+
+
+# -- tables and words ----------------------------------------------------------------------------------------------
+
+
+class Cell(NamedTuple):
+    """One place of a table."""
+
+    text: str
+    sort: float | None = None  # the number behind the text, nan where it is not known; None for words
+
+
+UNKNOWN = Cell("–", math.nan)
+
+
+class Table(NamedTuple):
+    """A table that can be sorted."""
+
+    labels: tuple[str, ...]
+    is_number: tuple[bool, ...]  # for each column
+    lines: tuple[tuple[Cell, ...], ...]
+
+
+def table_of(labels: Sequence[str], lines: Iterable[Sequence[Cell | str]]) -> Table:
+    """A table; a column with numbers behind its cells is set to the right."""
+    listed = tuple(tuple(x if isinstance(x, Cell) else Cell(x) for x in line) for line in lines)
+    is_number = tuple(any(line[k].sort is not None for line in listed) for k in range(len(labels)))
+    return Table(tuple(labels), is_number, listed)
+
+
+def amount(x: float) -> str:
+    """A number of values, or money: all digits before the point."""
+    return f"{x:,.0f}" if abs(x) >= 1000 or float(x).is_integer() else f"{x:,.4g}"
+
+
+def number(x: Any) -> Cell:
+    """A number with four digits; a dash where there is none."""
+    value = float(x)
+    if not math.isfinite(value):
+        return UNKNOWN
+    return Cell(f"{value:,.0f}" if abs(value) >= 1000 and abs(value) < 1e9 else f"{value:#.4g}", value)
+
+
+def percent(x: Any) -> Cell:
+    """A share in percent; a dash where there is none."""
+    value = float(x)
+    if not math.isfinite(value):
+        return UNKNOWN
+    digits = 2 if 0 < abs(value) < 0.01 else 1
+    return Cell(f"{100 * value:.{digits}f} %", value)
+
+
+def when(moment: datetime) -> Cell:
+    """A moment, in universal time to the minute."""
+    return Cell(f"{moment:%Y-%m-%d %H:%M}", moment.timestamp())
+
+
+def counted(count: int, noun: str) -> str:
+    """How many there are of something."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def sentence(words: str) -> str:
+    """Words with a capital letter and a full stop."""
+    return words[:1].upper() + words[1:] + ("" if words.endswith(".") else ".")

@@ -13,23 +13,40 @@ import numpy as np
 from ..._layout import __version__
 from ..._sets import NO_INDEX, is_in, without
 from ..._typing import IndexVector
+from ...acquisition.budget import split_budget
 from ...exceptions import CURPlusError
 from ...observation.scale import span_note
+from ..drafting import Wishes, draft_of
 from ..ledger import places_of
 from ..progress import Status, is_judged, round_of, stopping_sentence
+from ..settings import as_costs
 from ..storage import Round, Snapshot
-from .answer import answer_part, held_out_part, means_part, picks_part
-from .next_steps import next_part
-from .tables import MOST_LINES, UNKNOWN, Cell, Table, amount, counted, percent, sentence, table_of, when
+from .answer import (
+    MOST_LINES,
+    UNKNOWN,
+    Cell,
+    Table,
+    amount,
+    answer_part,
+    counted,
+    held_out_part,
+    means_part,
+    percent,
+    picks_part,
+    sentence,
+    table_of,
+    when,
+)
 
 if TYPE_CHECKING:
     from ...evaluation import Certificate
-    from ..fitting import Fitted
+    from ..answers import Fitted
     from ..study import Study
 
 __all__ = ["facts_of"]
 
 LEVEL = 0.95
+FIRST_SHARE = 0.1  # of the matrix: a first list, where nobody said how large
 LOGARITHMS = " All of these are natural logarithms."
 
 Facts = dict[str, Any]
@@ -55,7 +72,7 @@ def facts_of(study: Study, *, axis: int = 1, n_best: int = 5, largest: bool = Tr
         "picks": part(lambda fitted: picks_part(study, fitted, snapshot.lines)),
         "means": part(lambda _: means_part(study, _n_measured(snapshot, axis), axis, n_best, largest)),
         "held_out": part(lambda fitted: held_out_part(fitted, "" if study.settings.scale is None else LOGARITHMS)),
-        "next": _or_why(lambda: next_part(study, snapshot, rounds)),
+        "next": _or_why(lambda: _next_part(study, snapshot, rounds)),
     }
 
 
@@ -194,3 +211,63 @@ def _table_of_lists(study: Study) -> Table:
             for x in study._storage.lists()[-MOST_LINES:]
         ],
     )
+
+
+# -- what to measure next, without asking for it ----------------------------------------------------------------------
+
+
+def _next_part(study: Study, snapshot: Snapshot, rounds: tuple[Round, ...]) -> Facts:
+    """A list like those before: as large as the last, or as the budget allows. Nothing is kept."""
+    settings, budget = snapshot.settings, _budget(study)
+    if budget < float(as_costs(settings.costs).entry):
+        return _nothing("the budget is spent, or out with lists that did not come back yet")
+    about: Facts = {"asked_by": "", "purpose": "", "expires_after": None}
+    whole = bool(snapshot.lines) or not _could_have_lines(study)
+    draft = draft_of(snapshot, budget, Wishes(), Wishes(), 0, whole=whole, **about)
+    cells, m = draft.cells[~draft.is_known], settings.shape[1]
+    if not len(cells):
+        return _nothing("every cell is measured, failed or out")
+    lines = [[line for line in draft.lines if line.axis == axis] for axis in (0, 1)]
+    rows, columns = ([line.position for line in side] for side in lines)
+    single = int(np.count_nonzero(~(np.isin(cells // m, rows) | np.isin(cells % m, columns))))
+    price = f"{amount(draft.price)} values" if settings.costs is None else amount(draft.price)
+    return {
+        "sentence": sentence(stopping_sentence(rounds, len(cells))),
+        "call": f"study.ask({budget:.10g}{'' if whole else ', whole=False'})",
+        "words": f"{_words((len(rows), len(columns), single), len(cells))}, for {price}",
+        "sides": [
+            {
+                "what": axis.what,
+                "names": [str(name) for name in axis.labels([line.position for line in side])],
+                "reasons": list(dict.fromkeys(line.reason for line in side)),
+            }
+            for axis, side in zip((study._rows, study._columns), lines, strict=True)
+        ],
+    }
+
+
+def _nothing(why: str) -> Facts:
+    return {"why_not": f"There is no next list: {why}."}
+
+
+def _words(counts: tuple[int, int, int], n_cells: int) -> str:
+    kinds = ("whole row", "whole column", "single cell")
+    parts = [counted(count, kind) for count, kind in zip(counts, kinds, strict=True) if count]
+    in_all = f": {counted(n_cells, 'cell')} in all" if len(parts) > 1 else ""
+    return " and ".join([*([", ".join(parts[:-1])] if len(parts) > 1 else []), parts[-1]]) + in_all
+
+
+def _could_have_lines(study: Study) -> bool:
+    """Whether rows and columns would have been worth their price on the lists so far."""
+    settings, summary = study.settings, study._storage.summary()
+    money = settings.budget or summary.spent + summary.pending_price
+    return split_budget(money, as_costs(settings.costs).of(settings.shape)).rows > 0
+
+
+def _budget(study: Study) -> float:
+    settings, lists, summary = study.settings, study._storage.lists(), study._storage.summary()
+    (n, m), entry = settings.shape, float(as_costs(settings.costs).entry)
+    usual = lists[-1].budget if lists else FIRST_SHARE * n * m * entry
+    left = math.inf if settings.budget is None else settings.budget - summary.spent - summary.pending_price
+    budget = max(min(usual, left), 0.0)
+    return budget if settings.costs else float(math.floor(budget + 1e-9))

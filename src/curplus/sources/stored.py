@@ -1,4 +1,4 @@
-"""A dataset of an HDF5 file, read through h5py, chunk by chunk as it is stored."""
+"""A dataset of an HDF5 file, or an array of a Zarr store, read chunk by chunk as it is stored."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .anndata import open_anndata
 from .chunked import ChunkedSource
 from .striped import StripedSource
 
-__all__ = ["check_self_contained", "hdf5_source", "is_hdf5", "only_matrix", "open_hdf5"]
+__all__ = ["check_self_contained", "hdf5_source", "is_hdf5", "is_zarr", "open_hdf5", "open_zarr", "zarr_source"]
 
 
 def is_hdf5(matrix: Any) -> bool:
@@ -57,7 +57,7 @@ def open_hdf5(path: Path, dataset: str | None = None) -> Any:
         return named
     found: dict[str, Any] = {}
     file.visititems(lambda name, item: found.update({name: item}) if isinstance(item, h5py.Dataset) else None)
-    return only_matrix(found, path, dataset)
+    return _only_matrix(found, path, dataset)
 
 
 def check_self_contained(path: Path) -> None:
@@ -81,7 +81,38 @@ def check_self_contained(path: Path) -> None:
         )
 
 
-def only_matrix(arrays: dict[str, Any], path: Path, dataset: str | None) -> Any:
+def is_zarr(matrix: Any) -> bool:
+    """Whether ``matrix`` is a Zarr array."""
+    return is_kind(matrix, "zarr", "Array")
+
+
+def zarr_source(array: Any, **options: Any) -> ChunkedSource:
+    """A source of an open Zarr array.
+
+    Parameters
+    ----------
+    array : zarr.Array of shape (n, m)
+        In any store. What is read at once is a chunk, also where chunks are joined in shards.
+    **options
+        As for :class:`ChunkedSource`.
+    """
+    check_two_dimensional(array.shape)
+    options = {"dtype": array.dtype, "read_ahead": True, **options}
+    return ChunkedSource(lambda rows, columns: array[rows, columns], array.shape, array.chunks, **options)
+
+
+def open_zarr(path: Path, dataset: str | None = None) -> Any:
+    """The array of a store; of a group, the one that is named, or the only one that is a matrix of numbers."""
+    zarr = import_extra("zarr", extra="zarr", purpose="reading Zarr stores needs zarr")
+    opened = zarr.open(str(path), mode="r")
+    if is_zarr(opened):
+        return opened
+    return _only_matrix(
+        {str(name): item for name, item in opened.members(max_depth=None) if is_zarr(item)}, path, dataset
+    )
+
+
+def _only_matrix(arrays: dict[str, Any], path: Path, dataset: str | None) -> Any:
     """Of the arrays in a file, by name: the one that is asked for, or the only matrix of numbers."""
     if dataset is not None:
         if dataset.strip("/") not in arrays:
