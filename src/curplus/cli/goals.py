@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..acquisition.aims import MATRIX, MEANS
+from ..acquisition.goals import MATRIX, MEANS
 from ..evaluation import Best, decide
 from ..exceptions import InvalidArgumentError
 from ..factorization import Fact

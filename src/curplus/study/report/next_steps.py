@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...acquisition.budget import split_budget
+from ...acquisition.budget import Budget
 from ..drafting import Wishes, draft_of
 from ..progress import stopping_sentence
 from ..settings import as_costs
@@ -67,7 +67,8 @@ def _could_have_lines(study: Study) -> bool:
     """Whether rows and columns would have been worth their price on the lists so far."""
     settings, summary = study.settings, study._storage.summary()
     money = settings.budget or summary.spent + summary.pending_price
-    return split_budget(money, as_costs(settings.costs).of(settings.shape)).rows > 0
+    budget = Budget((None, None, None), money, as_costs(settings.costs).of(settings.shape))
+    return budget.split().rows > 0
 
 
 def _budget(study: Study) -> float:
