@@ -7,18 +7,25 @@ from hypothesis import strategies as st
 
 import curplus
 from curplus import Costs, Observation, acquire, approximate, propose
-from curplus.acquisition.budget import split_budget
-from curplus.acquisition.costs import spent
-from curplus.acquisition.unexplained import Unexplained
+from curplus.acquisition.budget import Budget
+from curplus.acquisition.prices import spent
+from curplus.acquisition.propose import Purchase
 from curplus.exceptions import InvalidArgumentError
 from tests.conftest import effort
 
 from .strategies import seeds
 
+OPEN = {"n_columns": None, "n_rows": None, "n_entries": None}
+
 
 def low_rank(n=60, m=40, rank=3, seed=0):
     rng = np.random.default_rng(seed)
     return rng.standard_normal((n, rank)) @ rng.standard_normal((rank, m)) + 0.01 * rng.standard_normal((n, m))
+
+
+def split_of(money, prices, unexplained=()):
+    """Money for columns, rows and entries, none of which is given."""
+    return Budget((None, None, None), money, prices).split(unexplained)
 
 
 class CountingFunction(curplus.CallableSource):
@@ -97,8 +104,8 @@ def test_a_long_matrix_is_not_read_by_short_columns_alone():
 
 def test_a_budget_that_buys_few_crosses_goes_to_entries():
     prices = Costs().of((500, 500))
-    assert split_budget(2500.0, prices).rows == 0
-    split = split_budget(50_000.0, prices)
+    assert split_of(2500.0, prices).rows == 0
+    split = split_of(50_000.0, prices)
     assert split.rows == split.columns > 0.4 * 50_000
     assert split.rows + split.columns + split.entries == pytest.approx(50_000)
 
@@ -137,7 +144,7 @@ def _unread_error(M, seen):
 
 
 def test_an_even_matrix_is_read_as_prices_say():
-    split = split_budget(6000.0, Costs().of((200, 150)))
+    split = split_of(6000.0, Costs().of((200, 150)))
     for seed in range(5):
         seen = acquire(low_rank(200, 150, seed=seed), budget=0.2, rng=seed)
         assert not any("unexplained" in line for line in seen.history)
@@ -157,17 +164,17 @@ def test_heavy_rows_and_columns_do_not_make_it_spend_more(share, seed, rows, col
 
 def test_more_for_a_kind_is_less_for_the_others():
     prices = Costs().of((200, 150))
-    plain = split_budget(6000.0, prices)
-    moved = split_budget(6000.0, prices, unexplained=Unexplained(columns=1.0, rows=8.0))
+    plain = split_of(6000.0, prices)
+    moved = split_of(6000.0, prices, (1.0, 8.0))
     assert moved.rows > plain.rows
     assert moved.columns < plain.columns
     assert moved.entries < plain.entries
     assert moved.rows + moved.columns + moved.entries == pytest.approx(6000)
-    assert split_budget(6000.0, prices, unexplained=Unexplained(2.5, 0.3)) == plain
-    extreme = split_budget(6000.0, prices, unexplained=Unexplained(columns=1.0, rows=1e9))
+    assert split_of(6000.0, prices, (2.5, 0.3)) == plain
+    extreme = split_of(6000.0, prices, (1.0, 1e9))
     assert extreme.columns == pytest.approx(plain.columns / 2)
     assert extreme.entries == pytest.approx(plain.entries / 2)
-    without_rows = split_budget(6000.0, prices, missing=frozenset({"n_columns"}), unexplained=Unexplained(1.0, 8.0))
+    without_rows = Budget((None, 0, 0), 6000.0, prices).split((1.0, 8.0))
     assert without_rows.columns == 6000
 
 
@@ -233,7 +240,6 @@ def test_propose_asks_for_no_more_than_the_budget():
         ({"budget": 0.1, "required": {"rows": [3]}, "forbidden": {"rows": [3]}}, "row 3 is required"),
         ({"budget": 0.1, "forbidden": {"cells": [1, 2, 3]}}, "not two arrays"),
         ({"n_columns": 40, "n_rows": 1, "n_entries": 1, "forbidden": {"columns": [0]}}, "only 39 columns are"),
-        ({"budget": 0.1, "prior": np.zeros((3, 3))}, r"prior has shape \(3, 3\)"),
     ],
 )  # fmt: skip
 def test_what_cannot_work_is_said(how, message):
@@ -300,15 +306,14 @@ def test_required_cells_are_read_and_are_no_evidence():
 # An older matrix
 
 
-def test_a_prior_matrix_chooses_the_first_rows_and_columns():
+def test_an_older_matrix_chooses_the_first_rows_and_columns():
     rng = np.random.default_rng(0)
     old = rng.standard_normal((60, 4)) @ rng.standard_normal((4, 40))
     old[7] *= 50
     M = old + 0.05 * rng.standard_normal(old.shape)
-    seen = acquire(M, n_columns=4, n_rows=4, n_entries=0, prior=old, rng=0)
-    assert 7 in seen.row_index[:2]
-    assert "prior" in seen.history[0]
-    guided = [_error(M, acquire(M, n_columns=4, n_rows=4, n_entries=0, prior=old, rng=s)) for s in range(6)]
+    first = {"rows": curplus.select_columns(old.T, 2), "columns": curplus.select_columns(old, 2)}
+    assert 7 in first["rows"]
+    guided = [_error(M, acquire(M, n_columns=4, n_rows=4, n_entries=0, required=first, rng=s)) for s in range(6)]
     blind = [_error(M, acquire(M, n_columns=4, n_rows=4, n_entries=0, strategy="uniform", rng=s)) for s in range(6)]
     assert np.mean(guided) < np.mean(blind)
 
@@ -378,9 +383,9 @@ def test_what_entries_have_used_up_is_not_spent_again_on_rows_and_columns(seed, 
 def test_the_share_for_rows_and_columns_is_that_of_the_horizon():
     nothing, totals = Observation(shape=(60, 40)), []
     for horizon in (None, 150, 1200):
-        plan = propose(nothing, budget=300, horizon=horizon, strategy="uniform", rng=0)
+        plan = Purchase.of(nothing, OPEN, budget=300, horizon=horizon, strategy="uniform").next_plan(nothing, 0)
         totals.append((len(plan.column_index), len(plan.row_index)))
-    split = split_budget(1200.0, Costs().of((60, 40)))
+    split = split_of(1200.0, Costs().of((60, 40)))
     share = (split.rows + split.columns) / 1200
     assert totals[0] == totals[1] == (0, 0)
     assert totals[2] == (round(share * 150 / 60), round(share * 150 / 40))
@@ -389,7 +394,8 @@ def test_the_share_for_rows_and_columns_is_that_of_the_horizon():
 def test_a_part_of_the_horizon_never_buys_more_than_itself():
     M, seen = low_rank(), Observation(shape=(60, 40), gaps=True)
     for budget in (200, 400, 800, 1200):
-        while (plan := propose(seen, budget=budget, horizon=1200, rng=0)) is not None:
+        purchase = Purchase.of(seen, OPEN, budget=budget, horizon=1200)
+        while (plan := purchase.next_plan(seen, 0)) is not None:
             seen = seen.extend(curplus.read(M, plan, known=seen, gaps=True))
         assert seen.n_values_read <= budget
     assert seen.n_values_read > 1150

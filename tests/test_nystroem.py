@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import curplus
 from curplus import Observation, acquire, approximate, certify, propose, read
-from curplus.acquisition import cholesky
+from curplus.acquisition import psd
 from curplus.exceptions import InconsistentObservationError, InvalidArgumentError, SourceError
 from tests.conftest import effort
 from tests.strategies import seeds
@@ -245,7 +245,7 @@ def exact_chances(M, k):
 
 @pytest.mark.parametrize("blocks", [1, 8])
 def test_columns_have_the_distribution_of_randomly_pivoted_cholesky(monkeypatch, blocks):
-    monkeypatch.setattr(cholesky, "BLOCKS", blocks)
+    monkeypatch.setattr(psd, "BLOCKS", blocks)
     M = psd_matrix(4, 3, 5)
     draws = [
         tuple(acquire(M, n_columns=2, psd=True, strategy="rpcholesky", rng=seed).column_index.tolist())

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from curplus.acquisition.budget import unexplained_in_largest
 from curplus.acquisition.candidates import Candidates
-from curplus.acquisition.unexplained import unexplained_in_largest
 
 
 def some_candidates(rng, size=100):

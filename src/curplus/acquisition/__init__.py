@@ -5,10 +5,10 @@ from .adaptive import Adaptive
 from .backtest import Backtest, Trial, backtest
 from .candidates import Candidates
 from .choice import ENTRY_STRATEGIES, RULES, STRATEGIES
-from .costs import Costs
 from .entry_strategies import EntryDraws, EntryStrategy, ProductLeverage, UniformEntries
 from .mean_widths import NarrowMeans
 from .new_row import ColumnDraw, draw_columns, next_columns
+from .prices import Costs
 from .propose import propose
 from .rules import Rule
 from .select_columns import select_columns

@@ -7,6 +7,7 @@ sits in few places, such as text, choosing them is worth more than any way of co
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from numbers import Real
 from typing import Any
 
@@ -20,16 +21,16 @@ from ..observation.observation import check_observation
 from ..observation.plan import ALL_UNIFORM
 from ..observation.symmetry import PSD, SYMMETRIC, mirrored, promise, promised
 from ..sources import Source, as_source
-from .aims import MATRIX, check_alone, check_goal, how_it_ended, round_for
 from .budget import check_budget
-from .costs import Costs, spent
 from .entry_strategies import EntryStrategy
-from .limits import limits_for
+from .goals import MATRIX, check_alone, check_goal, how_it_ended, round_for
+from .loop import carried_out, until_none
 from .mean_widths import NarrowMeans
-from .propose import propose, seed_of
-from .purse import goal_for
+from .prices import Costs
+from .propose import Purchase, seed_of
+from .psd import propose_psd, psd_totals
 from .strategies import Strategy
-from .tolerance import Allowance, read_to_tolerance
+from .tolerance import Allowance, rounds_to_tolerance
 
 __all__ = ["acquire"]
 
@@ -45,7 +46,6 @@ def acquire(
     tol: float | None = None,
     required: Any = None,
     forbidden: Any = None,
-    prior: Any = None,
     strategy: str | Strategy = "auto",
     entry_strategy: str | EntryStrategy = "uniform",
     start: Observation | None = None,
@@ -85,8 +85,6 @@ def acquire(
         ``rows``, ``columns`` and ``cells`` (two arrays of positions) that must be read, and are read first, or must
         not be. A forbidden row is not read as a whole; entries of it may be. A row with a forbidden cell is not chosen,
         unless there may be gaps.
-    prior : array of shape (n, m), optional
-        An older or a simulated matrix with the same rows and columns. Half of the rows and columns are chosen from it.
     strategy : str or Strategy, default "auto"
         How to choose rows and columns. ``"auto"`` needs no knowledge of the matrix.
 
@@ -122,7 +120,7 @@ def acquire(
         interval is at most ``width`` wide (:class:`~curplus.acquisition.NarrowMeans` has more options); or the k best
         rows (:class:`curplus.Best`), from columns that are read in the rows that are left, until it is decided
         (:func:`curplus.decide`). ``budget`` ends it before, and the last line of ``history`` says which. Other rows and
-        columns of ``forbidden`` are not read; counts, ``tol``, ``required``, ``prior`` and a symmetry cannot be given.
+        columns of ``forbidden`` are not read; counts, ``tol``, ``required`` and a symmetry cannot be given.
     width : float, optional
         For ``goal="means"``: how wide the interval of each mean may be, at 95 %.
     on_round : callable, optional
@@ -156,7 +154,8 @@ def acquire(
     Choosing costs
     :math:`O(d_1^2 n + d_2^2 m + d_1 d_2 (n + m))` a round. :func:`curplus.propose` is one round without the reading.
     Where each round is a pass through a file in chunks that is larger than what the source keeps of it, there are three
-    rounds instead of some eighteen (``few_rounds`` of :func:`curplus.propose`).
+    rounds instead of some eighteen: pilots with the entries that help to choose, all rows or columns of one kind, and
+    those of the other with the last entries.
 
     Columns of a PSD matrix are read in about eight blocks. For a block some are drawn with chances in proportion to
     what is left of the diagonal, and the entries where they intersect are read. ``"rpcholesky"`` rejects some of them,
@@ -177,35 +176,37 @@ def acquire(
     seed = seed_of(rng)
     seen = _begin(source, start, n_entries, gaps=gaps, noise=noise)
     seen = _with_promise(seen, PSD if psd else SYMMETRIC if symmetric else None)
-    symmetric = seen.symmetry == SYMMETRIC
     counts: dict[str, Any] = {"n_columns": n_columns, "n_rows": n_rows, "n_entries": n_entries}
+    places: dict[str, Any] = {"required": required, "forbidden": forbidden}
+    if (aim := check_goal(goal, width)) is not None:
+        check_alone(seen.symmetry, **counts, required=required, tol=tol)
+        propose_next = partial(round_for, goal=aim, budget=budget, costs=costs, forbidden=forbidden, seed=seed)
+        rounds = until_none(seen, propose_next, partial(how_it_ended, goal=aim))
+    elif tol is not None:
+        _check_alone(tol, psd, *counts.values(), *places.values())
+        allowance = Allowance.of(budget, costs, seen.shape, seen.symmetry == SYMMETRIC)
+        rounds = rounds_to_tolerance(seen, float(tol), allowance, seed=seed)
+    elif seen.symmetry == PSD:
+        total = psd_totals(seen.shape, counts, budget, (costs, *places.values()), strategy)
+        rounds = until_none(seen, partial(propose_psd, n_columns=total, strategy=str(strategy), seed=seed))
+    else:
+        how: dict[str, Any] = {"strategy": strategy, "entry_strategy": entry_strategy}
+        how["few_rounds"] = getattr(source, "a_round_is_a_pass", False) is True
+        purchase = Purchase.of(seen, counts, budget=budget, costs=costs, **places, **how)
+        seen = seen if budget is None else seen.noted(f"a budget of {budget:g}: {purchase.begins(seen)}")
+        ended = None if budget is None else purchase.ended
+        rounds = until_none(seen, partial(purchase.next_plan, seed=seed), ended)
+    n_wanted = _n_wanted(seen.shape, counts, budget, costs)
     with showing("reading", wanted=progress) as tell:
 
         def carry_out(plan: SamplePlan, known: Observation) -> Observation:
-            known = _next_round(source, plan, known, symmetric, seed)
-            tell(known.n_values_read, _n_wanted(known.shape, counts, budget, costs))
+            known = _next_round(source, plan, known, seed)
+            tell(known.n_values_read, n_wanted)
             if on_round is not None:
                 on_round(known)
             return known
 
-        if (aim := check_goal(goal, width)) is not None:
-            check_alone(seen.symmetry, **counts, required=required, prior=prior, tol=tol)
-            while (plan := round_for(seen, aim, budget, costs, forbidden, seed)) is not None:
-                seen = carry_out(plan, seen)
-            return seen.noted(how_it_ended(seen, aim))
-        if tol is not None:
-            _check_alone(tol, psd, n_columns, n_rows, n_entries, required, forbidden, prior)
-            allowance = Allowance.of(budget, costs, seen.shape, symmetric)
-            return read_to_tolerance(carry_out, seen, float(tol), allowance, seed=seed)
-        places = {"required": required, "forbidden": forbidden, "prior": prior}
-        few_rounds = getattr(source, "a_round_is_a_pass", False) is True
-        how: dict[str, Any] = {"strategy": strategy, "entry_strategy": entry_strategy, "few_rounds": few_rounds}
-        if budget is not None and seen.symmetry != PSD:
-            totals = goal_for(seen, counts, budget, costs, limits_for(seen, required, forbidden), symmetric=symmetric)
-            seen = seen.noted(f"a budget of {budget:g}: {totals.reason}")
-        while (plan := propose(seen, **counts, budget=budget, costs=costs, **places, **how, rng=seed)) is not None:
-            seen = carry_out(plan, seen)
-    return seen if budget is None or seen.symmetry == PSD else seen.noted(_how_it_was_spent(seen, costs, symmetric))
+        return carried_out(rounds, carry_out)
 
 
 def _n_wanted(shape: Shape, counts: dict[str, Any], budget: float | None, costs: Costs | None) -> float | None:
@@ -218,12 +219,6 @@ def _n_wanted(shape: Shape, counts: dict[str, Any], budget: float | None, costs:
     return float(n * d1 + m * d2 - d1 * d2 + n_entries)
 
 
-def _how_it_was_spent(seen: Observation, costs: Costs | None, symmetric: bool) -> str:
-    paid = spent(seen, (costs or Costs()).of(seen.shape), symmetric=symmetric)
-    parts = [f"{part / (paid.total or 1.0):.0%} on {kind}" for kind, part in paid._asdict().items()]
-    return f"spent {paid.total:.10g}: {', '.join(parts)}"
-
-
 def _check_alone(tol: Any, psd: bool, *others: Any) -> None:
     if isinstance(tol, bool) or not isinstance(tol, Real) or not 0 < float(tol) < 1:
         raise InvalidArgumentError(f"tol={tol!r} is not a relative error. Give a number between 0 and 1, such as 1e-3.")
@@ -234,13 +229,14 @@ def _check_alone(tol: Any, psd: bool, *others: Any) -> None:
         )
     if any(other is not None for other in others):
         raise InvalidArgumentError(
-            "tol= decides itself what is read. Leave out n_columns, n_rows, n_entries, required, forbidden and prior, "
-            "or leave out tol."
+            "tol= decides itself what is read. Leave out n_columns, n_rows, n_entries, required and forbidden, or "
+            "leave out tol."
         )
 
 
-def _next_round(source: Source, plan: SamplePlan, seen: Observation, symmetric: bool, seed: int) -> Observation:
+def _next_round(source: Source, plan: SamplePlan, seen: Observation, seed: int) -> Observation:
     """What is known after a plan was carried out; an error carries what was known before."""
+    symmetric = seen.symmetry == SYMMETRIC
     try:
         # Rows of a symmetric matrix were not read, so columns are: they show whether the promise holds.
         columns_only = symmetric and len(plan.column_index)
@@ -278,13 +274,9 @@ def _with_promise(seen: Observation, symmetry: str | None) -> Observation:
     return mirrored(kept, which=NO_INDEX).subset(rows=NO_INDEX) if kept.symmetry == PSD and kept.n_rows else kept
 
 
-def _shape(source: Source) -> tuple[int, int]:
-    return int(source.shape[0]), int(source.shape[1])
-
-
 def _begin(source: Source, start: Observation | None, n_entries: int | None, **how: Any) -> Observation:
     """What is known before the first reading."""
-    shape = _shape(source)
+    shape = (int(source.shape[0]), int(source.shape[1]))
     nothing = read(source, SamplePlan(shape, NO_INDEX, NO_INDEX, NO_INDEX, NO_INDEX, design=ALL_UNIFORM), **how)
     if start is None:
         return nothing

@@ -20,7 +20,7 @@ from ..methods import approximate
 from ..methods.approximate import Offsets
 from ..observation import Cells, Observation
 from .acquire import acquire
-from .costs import Costs
+from .prices import Costs
 from .strategies import Strategy
 
 __all__ = ["Backtest", "Trial", "backtest"]

@@ -15,7 +15,7 @@ from ..evaluation.elimination import Standing
 from ..evaluation.paired import Paired, columns_in_turn
 from ..observation import Observation, SamplePlan
 from ..observation.plan import ALL_UNIFORM
-from .costs import Prices
+from .prices import Prices
 
 __all__ = ["best_round"]
 

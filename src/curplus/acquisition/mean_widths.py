@@ -16,8 +16,8 @@ from ..exceptions import InvalidArgumentError
 from ..methods import approximate
 from ..observation import Observation, SamplePlan
 from ..observation.plan import ALL_UNIFORM
-from .costs import Prices
 from .entry_strategies import UniformEntries
+from .prices import Prices
 
 __all__ = ["NarrowMeans", "mean_round"]
 

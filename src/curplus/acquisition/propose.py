@@ -8,40 +8,37 @@ on where it stopped.
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._sets import NO_INDEX, is_in
 from .._spelling import counted
-from .._typing import IndexVector, RandomState, Shape
+from .._typing import IndexVector, RandomState
 from .._validation import check_count, check_index, check_real, random_generator
 from ..evaluation import Best
 from ..exceptions import InvalidArgumentError
 from ..observation import Observation, SampleCounts, SamplePlan, SamplingDesign, uniform_plan
 from ..observation.observation import check_observation
-from ..observation.plan import distinct_others
+from ..observation.plan import ALL_UNIFORM, distinct_others
 from ..observation.symmetry import PSD, SYMMETRIC
-from .aims import MATRIX, check_alone, check_goal, round_for
-from .budget import check_budget
-from .candidates import Candidates, candidate_columns, candidate_rows
+from .budget import Budget, Side, Wanted
+from .candidates import candidate_columns, candidate_rows
 from .choice import ENTRY_STRATEGIES, STRATEGIES
-from .cholesky import propose_psd, psd_totals
-from .costs import Costs
+from .constraints import Constraints
 from .entry_strategies import EntryDraws, EntryStrategy
-from .goal import Goal, Lines
-from .limits import limits_for
+from .goals import MATRIX, check_alone, check_goal, round_for
 from .mean_widths import NarrowMeans
-from .purse import goal_for
-from .select_columns import select_columns
-from .steps import Step, next_step
+from .prices import Costs, spent
+from .psd import propose_psd, psd_totals
 from .strategies import Strategy
 
-__all__ = ["propose", "seed_of"]
+__all__ = ["Purchase", "propose", "seed_of"]
 
-PSD_OVERHEAD = 0.1  # entries where proposed columns intersect, as a share of the columns
-PILOTS, PILOTS_OF_PRIOR = 0.2, 0.5  # shares of the rows and columns that are read first
+PILOTS = 0.2  # share of the rows and columns that is read first
+CLEARLY_MORE = 1.5  # times the other kind
 
 
 def propose(
@@ -54,12 +51,9 @@ def propose(
     costs: Costs | None = None,
     required: Any = None,
     forbidden: Any = None,
-    prior: Any = None,
     strategy: str | Strategy = "auto",
     entry_strategy: str | EntryStrategy = "uniform",
     symmetric: bool = False,
-    horizon: float | None = None,
-    few_rounds: bool = False,
     goal: str | Best | NarrowMeans = MATRIX,
     width: float | None = None,
     rng: RandomState = None,
@@ -74,7 +68,7 @@ def propose(
         How many there should be in the end, those that are known included, and entries that could not be measured. All
         of them, or those that a ``budget`` should not decide. Of a symmetric matrix ``n_rows`` may be left out, and of
         a PSD one ``n_entries`` as well.
-    budget, costs, required, forbidden, prior : optional
+    budget, costs, required, forbidden : optional
         See :func:`curplus.acquire`. The budget is that of the end too, what is known included.
     strategy : str or Strategy, default "auto"
         How to choose rows and columns: see :func:`curplus.acquire`.
@@ -83,12 +77,6 @@ def propose(
     symmetric : bool, default False
         Whether rows and columns are the same set: only columns are then proposed. An observation that has a
         ``symmetry`` needs no such word.
-    horizon : float, optional
-        The budget that will have been spent one day, where ``budget`` is only the next part of it: the share for rows
-        and columns is that of the horizon.
-    few_rounds : bool, default False
-        Whether a round costs so much that there should be few: pilots and the entries that help to choose are proposed
-        together, then all rows or columns of one kind, and those of the other with the last entries.
     goal, width : optional
         What it is for: see :func:`curplus.acquire`. With another goal than the matrix, only ``budget``, ``costs`` and
         ``forbidden`` rows and columns can be given besides.
@@ -117,54 +105,197 @@ def propose(
     counts = {"n_columns": n_columns, "n_rows": n_rows, "n_entries": n_entries}
     if (aim := check_goal(goal, width)) is not None:
         check_real(observation.values, "goals")
-        check_alone(symmetric or observation.symmetry, **counts, required=required, prior=prior)
+        check_alone(symmetric or observation.symmetry, **counts, required=required)
         return round_for(observation, aim, budget, costs, forbidden, seed_of(rng))
     if observation.symmetry == PSD:
-        n_columns = _psd_columns(observation.shape, n_columns, budget, costs, required, forbidden, prior)
-        total = psd_totals(observation.shape, n_columns, n_rows, n_entries, strategy)
+        total = psd_totals(observation.shape, counts, budget, (costs, required, forbidden), strategy)
         return propose_psd(observation, total, strategy=str(strategy), seed=seed_of(rng))
-    symmetric = symmetric or observation.symmetry == SYMMETRIC
-    if symmetric and n_rows is None:
-        n_rows = n_columns
-    counts["n_rows"] = n_rows
-    limits = limits_for(observation, required, forbidden)
-    totals = goal_for(observation, counts, budget, costs, limits, symmetric=symmetric, horizon=horizon)
-    _check_totals(observation, totals.counts, symmetric)
-    chooser, drawer = _resolved(strategy, entry_strategy)
-    seed = seed_of(rng)
-    state = np.random.default_rng([seed, *observation.counts] if any(observation.counts) else seed)
-    if (first := limits.plan_for_required(observation)) is not None:
-        return first
-    simple = not chooser.rounds and entry_strategy == "uniform" and not symmetric and not limits.any
-    if simple and not any(observation.counts):
-        at_once = totals.counts._replace(n_entries=totals.n_entries_first)
-        return uniform_plan(observation.shape, **at_once._asdict(), rng=state) if any(at_once) else None
-    _check_prior(prior, observation.shape)
-    share = PILOTS if prior is None else PILOTS_OF_PRIOR
-    rounds = min(chooser.rounds, 1) if few_rounds else chooser.rounds
-    n_pilots = int(share * totals.n_of_a_kind + 1e-9)
-    step = next_step(observation.counts, totals.counts, rounds, symmetric, n_pilots=n_pilots)
-    missing = totals.counts.n_entries - observation.n_entries - len(observation.unmeasured_i)
-    drawn = partial(_entries, limits.hidden_from(observation), drawer, state, totals)
-    if step is None:
-        return drawn(missing)
-    can_steer = entry_strategy == "uniform" and not (symmetric and observation.noise is not None)
-    steering = _n_steering(chooser, totals.n_entries_first) - int(np.count_nonzero(observation.steering))
-    steering = min(missing, steering) if can_steer else 0
-    if steering > 0 and not step.uniform:
-        return drawn(steering, evidence=False)
-    lines = _rows_or_columns(observation, step, chooser, state, totals, prior=prior, symmetric=symmetric)
-    if not few_rounds:
+    how = {"strategy": strategy, "entry_strategy": entry_strategy, "required": required, "forbidden": forbidden}
+    purchase = Purchase.of(observation, counts, budget=budget, costs=costs, **how, symmetric=symmetric)
+    return purchase.next_plan(observation, seed_of(rng))
+
+
+def seed_of(rng: RandomState) -> int:
+    """A seed: the number itself, or one that a generator draws."""
+    if isinstance(rng, (int, np.integer)) and not isinstance(rng, bool):
+        random_generator(rng)  # refuses what cannot be a seed
+        return int(rng)
+    return int(random_generator(rng).integers(2**63))
+
+
+@dataclass(frozen=True)
+class Purchase:
+    """What to buy of a matrix that is to be approximated: how much in the end, under which constraints, chosen how."""
+
+    budget: Budget
+    constraints: Constraints
+    chooser: Strategy
+    drawer: EntryStrategy
+    few_rounds: bool = False  # whether each is a pass through a file: what can be read together is
+
+    @classmethod
+    def of(
+        cls,
+        observation: Observation,
+        counts: dict[str, Any],
+        *,
+        budget: Any = None,
+        costs: Any = None,
+        required: Any = None,
+        forbidden: Any = None,
+        strategy: Any = "auto",
+        entry_strategy: Any = "uniform",
+        symmetric: bool = False,
+        horizon: Any = None,
+        few_rounds: bool = False,
+    ) -> Purchase:
+        """As :func:`curplus.acquire` takes it; the ``horizon`` is the budget of the end, if this is a part of it."""
+        symmetric = symmetric or observation.symmetry == SYMMETRIC
+        if symmetric and counts["n_rows"] is None:
+            counts = counts | {"n_rows": counts["n_columns"]}
+        constraints = Constraints.of(observation, required, forbidden)
+        what = Budget.of(observation.shape, counts, budget, costs, symmetric=symmetric, horizon=horizon)
+        chooser, drawer = _resolved(strategy, entry_strategy)
+        return cls(what, constraints, chooser, drawer, few_rounds)
+
+    def next_plan(self, observation: Observation, seed: int) -> SamplePlan | None:
+        """What is required, pilots, entries that help to choose, rows and columns in rounds, and the other entries."""
+        wanted = self.budget.wanted(observation, self.constraints)
+        _check_totals(observation, wanted, self.budget)
+        rng = np.random.default_rng([seed, *observation.counts] if any(observation.counts) else seed)
+        if (first := self.constraints.plan_for_required(observation)) is not None:
+            return first
+        if not self.chooser.rounds and self._is_plain and not any(observation.counts):
+            at_once = wanted.counts._replace(n_entries=wanted.n_entries_first)
+            return uniform_plan(observation.shape, **at_once._asdict(), rng=rng) if any(at_once) else None
+        step = self._next_step(observation.counts, wanted)
+        missing = wanted.counts.n_entries - observation.n_entries - len(observation.unmeasured_i)
+        if step is None:
+            return self._entries(observation, wanted, missing, rng)
+        steering = min(missing, self._n_steering(observation, wanted))
+        if steering > 0 and not step.uniform:
+            return self._entries(observation, wanted, steering, rng, evidence=False)
+        lines = self._rows_or_columns(observation, wanted, step, rng)
+        if not self.few_rounds:
+            return lines
+        if step.uniform:
+            return _together(lines, self._entries(observation, wanted, steering, rng, evidence=False))
+        have = (observation.n_columns + len(lines.column_index), observation.n_rows + len(lines.row_index))
+        if math.isinf(wanted.money) and have == wanted.counts[:2]:  # what is left of a budget is known afterwards
+            return _together(lines, self._entries(observation, wanted, missing, rng))
         return lines
-    if step.uniform:
-        return _together(lines, drawn(steering, evidence=False))
-    return _together(lines, drawn(missing)) if _is_last(lines, observation, totals) else lines
+
+    def begins(self, observation: Observation) -> str:
+        """How a budget is split before anything is seen, in words."""
+        return self.budget.wanted(observation, self.constraints).reason
+
+    def ended(self, observation: Observation) -> str:
+        """How a budget was spent, in words."""
+        paid = spent(observation, self.budget.prices, symmetric=self.budget.symmetric)
+        parts = [f"{part / (paid.total or 1.0):.0%} on {kind}" for kind, part in paid._asdict().items()]
+        return f"spent {paid.total:.10g}: {', '.join(parts)}"
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether all can be drawn as by :func:`curplus.observe`."""
+        uniform = self.drawer == ENTRY_STRATEGIES["uniform"]
+        return uniform and not self.budget.symmetric and not self.constraints.any
+
+    def _next_step(self, have: SampleCounts, wanted: Wanted) -> _Step | None:
+        """Pilots of both kinds, then rounds in which the fewer go first. Nothing can be judged without the other."""
+        known, totals, symmetric = have[:2], wanted.counts[:2], self.budget.symmetric
+        rounds = min(self.chooser.rounds, 1) if self.few_rounds else self.chooser.rounds
+        kinds = (0,) if symmetric else (0, 1)
+        n_pilots = max(1, int(PILOTS * wanted.n_of_a_kind + 1e-9))
+        pilots = totals if rounds == 0 or min(totals) == 0 else (n_pilots, n_pilots)
+        first = [max(pilots[k] - known[k], 0) if k in kinds else 0 for k in (0, 1)]
+        if any(first):
+            return _Step(first[0], first[1], uniform=True)
+        for t in range(rounds):
+            for k in sorted(kinds, key=lambda k: totals[k]):
+                more = pilots[k] + (totals[k] - pilots[k]) * (t + 1) // rounds - known[k]
+                if more > 0:
+                    wanted_more = not symmetric and totals[k] >= CLEARLY_MORE * totals[1 - k]
+                    return _Step(0 if k else more, more if k else 0, uniform=False, wanted_more=wanted_more)
+        return None
+
+    def _n_steering(self, observation: Observation, wanted: Wanted) -> int:
+        """How many more entries should help to choose."""
+        can_steer = self.drawer == ENTRY_STRATEGIES["uniform"]
+        if not can_steer or (self.budget.symmetric and observation.noise is not None):
+            return 0
+        share = getattr(self.chooser, "steering", 0.0)
+        return int(share * wanted.n_entries_first) - int(np.count_nonzero(observation.steering))
+
+    def _rows_or_columns(
+        self, observation: Observation, wanted: Wanted, step: _Step, rng: np.random.Generator
+    ) -> SamplePlan:
+        """The next rows, or columns, or pilots of both."""
+        design, why = SamplingDesign("adaptive", "adaptive", "uniform"), "drawn uniformly, as pilots"
+        words = ["given" if len(side.forbidden) else "uniform" for side in (wanted.columns, wanted.rows)]
+        drawn = SamplingDesign(words[0], words[1], "uniform")
+        columns = rows = NO_INDEX
+        if step.uniform:
+            columns, rows = _pilots(wanted.columns, step.n_columns, rng), _pilots(wanted.rows, step.n_rows, rng)
+            if not self.budget.symmetric:  # rows chosen together with the columns are no independent sample
+                design = drawn
+        else:
+            transposed, why = not step.n_columns, f"chosen by {self.chooser!r} from what was read"
+            candidates = (candidate_rows if transposed else candidate_columns)(observation, step.wanted_more)
+            side, count = (wanted.rows, step.n_rows) if transposed else (wanted.columns, step.n_columns)
+            if candidates.sample.shape[0]:
+                candidates = candidates._replace(excluded=side.excluded, prices=side.prices)
+                chosen = _check_choice(self.chooser, self.chooser.choose(candidates, count, rng), candidates, count)
+            else:
+                chosen = _pilots(side, count, rng)
+                design, why = drawn, "drawn uniformly: nothing is known of them yet"
+            columns, rows = (NO_INDEX, chosen) if transposed else (chosen, NO_INDEX)
+        columns, rows = wanted.columns.within_money(columns), wanted.rows.within_money(rows)
+        parts = [counted(len(x), what) for x, what in ((columns, "column"), (rows, "row")) if len(x)]
+        because = f"; {wanted.because}" if wanted.because and not step.uniform else ""
+        reason = f"{' and '.join(parts)}, {why}{because}"
+        return SamplePlan(observation.shape, columns, rows, NO_INDEX, NO_INDEX, design=design, reasons=(reason,))
+
+    def _entries(
+        self,
+        observation: Observation,
+        wanted: Wanted,
+        count: int,
+        rng: np.random.Generator,
+        *,
+        evidence: bool = True,
+    ) -> SamplePlan | None:
+        """So many more entries; None where none are wanted, or can be paid for."""
+        if count <= 0:
+            return None
+        hidden = self.constraints.hidden_from(observation)
+        draws = _check_draws(self.drawer, self.drawer.draw(hidden, count, rng), hidden, count)
+        kept = wanted.within_money(hidden, draws.i, draws.j, rng, evidence=evidence)
+        if not len(kept):
+            return None
+        why = f"{counted(len(kept), 'entry')} drawn by {self.drawer!r}" + ("" if evidence else ", to help to choose")
+        plan = SamplePlan(observation.shape, NO_INDEX, NO_INDEX, draws.i[kept], draws.j[kept], reasons=(why,))
+        return plan._replace(
+            probabilities=None if draws.probabilities is None else draws.probabilities[kept],
+            design=ALL_UNIFORM if draws.uniform else ALL_UNIFORM._replace(entries="adaptive"),
+            evidence=evidence,
+            forbidden=hidden.forbidden,
+        )
 
 
-def _is_last(lines: SamplePlan, observation: Observation, goal: Goal) -> bool:
-    """Whether no rows and columns are wanted after these; of a budget, what is left is known when they are read."""
-    have = (observation.n_columns + len(lines.column_index), observation.n_rows + len(lines.row_index))
-    return goal.prices is None and have == goal.counts[:2]
+class _Step(NamedTuple):
+    """How many columns and rows come next."""
+
+    n_columns: int
+    n_rows: int
+    uniform: bool  # drawn uniformly, as pilots
+    wanted_more: bool = False  # of the kind of which clearly more are wanted in the end
+
+
+def _pilots(side: Side, count: int, rng: np.random.Generator) -> IndexVector:
+    """Rows, or columns, drawn uniformly from those that can be chosen."""
+    closed, size = np.union1d(side.taken, side.excluded), len(side.prices)
+    return distinct_others(rng, size, min(count, size - len(closed)), closed)
 
 
 def _together(lines: SamplePlan, entries: SamplePlan | None) -> SamplePlan:
@@ -179,140 +310,6 @@ def _together(lines: SamplePlan, entries: SamplePlan | None) -> SamplePlan:
     )
 
 
-def _psd_columns(shape: Shape, n_columns: int | None, budget: Any, costs: Any, *places: Any) -> int | None:
-    """How many columns of a PSD matrix a budget buys, after its diagonal."""
-    if any(place is not None for place in places):
-        raise InvalidArgumentError(
-            "columns of a PSD matrix are chosen by what is left of its diagonal. Leave out required, forbidden and "
-            "prior, or use symmetric=True instead of psd=True."
-        )
-    if budget is None:
-        return n_columns
-    if costs is not None:
-        raise InvalidArgumentError("a PSD matrix is bought by columns, all at the same price. Leave out costs.")
-    money, _ = check_budget(budget, None, shape)
-    bought = int((money / shape[0] - 1) / (1 + PSD_OVERHEAD))
-    if bought < 1:
-        raise InvalidArgumentError(
-            f"budget={budget!r} is {money:.0f} values, and the diagonal and one column are {2 * shape[0]}. Give more."
-        )
-    return min(bought if n_columns is None else min(bought, n_columns), shape[1])
-
-
-def seed_of(rng: RandomState) -> int:
-    """A seed: the number itself, or one that a generator draws."""
-    if isinstance(rng, (int, np.integer)) and not isinstance(rng, bool):
-        random_generator(rng)  # refuses what cannot be a seed
-        return int(rng)
-    return int(random_generator(rng).integers(2**63))
-
-
-def _rows_or_columns(
-    observation: Observation,
-    step: Step,
-    strategy: Strategy,
-    rng: np.random.Generator,
-    goal: Goal,
-    *,
-    prior: Any,
-    symmetric: bool,
-) -> SamplePlan:
-    """The next rows, or columns, or pilots of both."""
-    design = SamplingDesign("adaptive", "adaptive", "uniform")
-    words = ["given" if len(lines.forbidden) else "uniform" for lines in (goal.columns, goal.rows)]
-    drawn = SamplingDesign(words[0], words[1], "uniform")
-    why = f"chosen by {strategy!r} from what was read"
-    columns = rows = NO_INDEX
-    if step.uniform:
-        columns = _pilots(goal.columns, observation.shape[1], step.n_columns, prior, rng)
-        rows = _pilots(goal.rows, observation.shape[0], step.n_rows, None if prior is None else prior.T, rng)
-        why = "drawn uniformly, as pilots" if prior is None else "chosen from the prior matrix"
-        if prior is None and not symmetric:  # rows chosen together with the columns are no independent sample
-            design = drawn
-    else:
-        transposed = not step.n_columns
-        candidates = (candidate_rows if transposed else candidate_columns)(observation, step.wanted_more)
-        lines, count = (goal.rows, step.n_rows) if transposed else (goal.columns, step.n_columns)
-        if candidates.sample.shape[0]:
-            chosen = _check_choice(strategy, _priced(candidates, lines), count, rng)
-        else:
-            chosen = _pilots(lines, candidates.sample.shape[1], count, None, rng)
-            design, why = drawn, "drawn uniformly: nothing is known of them yet"
-        columns, rows = (NO_INDEX, chosen) if transposed else (chosen, NO_INDEX)
-    columns, rows = goal.columns.within_money(columns), goal.rows.within_money(rows)
-    parts = [counted(len(x), what) for x, what in ((columns, "column"), (rows, "row")) if len(x)]
-    reason = f"{' and '.join(parts)}, {why}" + (f"; {goal.because}" if goal.because and not step.uniform else "")
-    return SamplePlan(observation.shape, columns, rows, NO_INDEX, NO_INDEX, design=design, reasons=(reason,))
-
-
-def _pilots(lines: Lines, size: int, count: int, prior: Any, rng: np.random.Generator) -> IndexVector:
-    """The first rows, or columns: drawn uniformly, or those that represent the prior matrix."""
-    excluded = np.union1d(lines.taken, lines.excluded)
-    if prior is None or not count:
-        return distinct_others(rng, size, min(count, size - len(excluded)), excluded)
-    order = select_columns(prior, size, method="qdeim", rank=min(count, *np.shape(prior)), rng=rng)
-    return order[~np.isin(order, excluded)][:count]
-
-
-def _check_prior(prior: Any, shape: Shape) -> None:
-    if prior is not None and tuple(np.shape(prior)) != tuple(shape):
-        raise InvalidArgumentError(
-            f"prior has shape {np.shape(prior)} and the matrix {tuple(shape)}. Give an older or simulated matrix with "
-            "the same rows and columns."
-        )
-
-
-def _priced(candidates: Candidates, lines: Lines) -> Candidates:
-    return candidates._replace(excluded=lines.excluded, prices=lines.prices)
-
-
-def _n_steering(strategy: Strategy, n_entries: int) -> int:
-    """How many entries a strategy wants before it chooses."""
-    return int(getattr(strategy, "steering", 0.0) * n_entries)
-
-
-def _entries(
-    observation: Observation,
-    strategy: EntryStrategy,
-    rng: np.random.Generator,
-    goal: Goal,
-    count: int,
-    *,
-    evidence: bool = True,
-) -> SamplePlan | None:
-    """So many more entries; None where none are wanted, or can be paid for."""
-    if count <= 0:
-        return None
-    draws: Any = strategy.draw(observation, count, rng)
-    if not isinstance(draws, EntryDraws) or not len(draws.i) == len(draws.j) == count:
-        raise InvalidArgumentError(f"{strategy!r} was asked for EntryDraws of {count} positions, and drew {draws!r}.")
-    n, m = observation.shape
-    i, j = check_index(draws.i, n, name="i"), check_index(draws.j, m, name="j")
-    in_vain = is_in(i * m + j, observation.gap_index())
-    if in_vain.any():
-        t = int(np.argmax(in_vain))
-        raise InvalidArgumentError(
-            f"{strategy!r} drew row {i[t]}, column {j[t]}, which is known to be a gap. Leave out the positions in "
-            "observation.gap_index()."
-        )
-    word = "uniform" if draws.uniform else "adaptive"
-    kept = goal.within_money(observation, i, j, rng, evidence=evidence)
-    if not len(kept):
-        return None
-    return SamplePlan(
-        observation.shape,
-        NO_INDEX,
-        NO_INDEX,
-        i[kept],
-        j[kept],
-        None if draws.probabilities is None else draws.probabilities[kept],
-        SamplingDesign("uniform", "uniform", word),
-        (f"{counted(len(kept), 'entry')} drawn by {strategy!r}" + ("" if evidence else ", to help to choose"),),
-        evidence,
-        observation.forbidden,
-    )
-
-
 def _resolved(strategy: Any, entry_strategy: Any) -> tuple[Strategy, EntryStrategy]:
     if isinstance(strategy, str) and strategy not in STRATEGIES and strategy in ENTRY_STRATEGIES:
         raise InvalidArgumentError(
@@ -324,35 +321,36 @@ def _resolved(strategy: Any, entry_strategy: Any) -> tuple[Strategy, EntryStrate
     return chooser, ENTRY_STRATEGIES.resolve(entry_strategy)
 
 
-def _check_totals(observation: Observation, goal: SampleCounts, symmetric: bool) -> SampleCounts:
-    n, m = observation.shape
-    for name, total in goal._asdict().items():
-        have = getattr(observation, name)
-        if have > total:
-            raise InvalidArgumentError(
-                f"start has {have} {name.removeprefix('n_')} but {name}={total} is the total, start included. "
-                f"Use {name}={have} or more."
-            )
-    if not symmetric:
-        return goal
-    if n != m:
+def _check_totals(observation: Observation, wanted: Wanted, budget: Budget) -> None:
+    """Totals that the matrix has, and no fewer than are known; of a symmetric one, the same rows and columns."""
+    (n, m), (n_columns, n_rows, _) = observation.shape, budget.given
+    if budget.symmetric and n != m:
         raise InvalidArgumentError(f"symmetric=True but the matrix is {n} x {m}, not square. Use symmetric=False.")
-    if goal.n_columns != goal.n_rows:
+    if budget.symmetric and None not in (n_columns, n_rows) and n_columns != n_rows:
         raise InvalidArgumentError(
-            f"n_columns={goal.n_columns} and n_rows={goal.n_rows}, but with symmetric=True rows and columns are the "
-            f"same set. Use n_rows={goal.n_columns} with n_columns={goal.n_columns}."
+            f"n_columns={n_columns} and n_rows={n_rows}, but with symmetric=True rows and columns are the "
+            f"same set. Use n_rows={n_columns} with n_columns={n_columns}."
         )
-    if set(observation.row_index.tolist()) != set(observation.column_index.tolist()):
+    for name, given, total in zip(wanted.counts._fields, budget.given, wanted.counts, strict=True):
+        have, what = getattr(observation, name), name.removeprefix("n_")
+        if have > (total if given is None else given):
+            raise InvalidArgumentError(
+                f"start has {have} {what} but {name}={given} is the total, start included. Use {name}={have} or more."
+            )
+        if math.isinf(wanted.money) and given is not None and total < given:
+            raise InvalidArgumentError(
+                f"{name}={given} but only {total} {what} are not forbidden and have no forbidden cell. "
+                f"Use {name}={total} or fewer, or let rows and columns have gaps (gaps=True)."
+            )
+    if budget.symmetric and set(observation.row_index.tolist()) != set(observation.column_index.tolist()):
         raise InvalidArgumentError(
             "symmetric=True needs the same rows and columns, and those of start differ. Use symmetric=False, "
             "or give the rows of start as columns too."
         )
-    return goal
 
 
-def _check_choice(strategy: Strategy, candidates: Candidates, count: int, rng: np.random.Generator) -> IndexVector:
-    """What a strategy chooses; one that breaks its contract must not break the totals."""
-    index = strategy.choose(candidates, count, rng)
+def _check_choice(strategy: Strategy, index: Any, candidates: Any, count: int) -> IndexVector:
+    """What a strategy chose; one that breaks its contract must not break the totals."""
     chosen = np.asarray(index, dtype=np.int64)
     fits = chosen.shape == (count,) and np.all((chosen >= 0) & (chosen < candidates.sample.shape[1]))
     if not fits or len(np.unique(chosen)) < count or np.isin(chosen, candidates.taken).any():
@@ -360,3 +358,19 @@ def _check_choice(strategy: Strategy, candidates: Candidates, count: int, rng: n
             f"{strategy!r} was asked for {count} distinct candidates that are not taken, and chose {index!r}."
         )
     return chosen
+
+
+def _check_draws(strategy: EntryStrategy, draws: Any, observation: Observation, count: int) -> EntryDraws:
+    """What a strategy for entries drew: so many positions in the matrix, none of them known to be a gap."""
+    if not isinstance(draws, EntryDraws) or not len(draws.i) == len(draws.j) == count:
+        raise InvalidArgumentError(f"{strategy!r} was asked for EntryDraws of {count} positions, and drew {draws!r}.")
+    n, m = observation.shape
+    i, j = check_index(draws.i, n, name="i"), check_index(draws.j, m, name="j")
+    in_vain = is_in(i * m + j, observation.gap_index())
+    if in_vain.any():
+        t = int(np.argmax(in_vain))
+        raise InvalidArgumentError(
+            f"{strategy!r} drew row {i[t]}, column {j[t]}, which is known to be a gap. Leave out the positions in "
+            "observation.gap_index()."
+        )
+    return draws._replace(i=i, j=j)

@@ -25,7 +25,7 @@ from ..evaluation.mean_columns import columns_for_mean
 from ..exceptions import InvalidArgumentError
 from ..sources import as_source
 from .choice import RULES
-from .costs import Costs
+from .prices import Costs
 from .rules import Rule
 from .scores import right_vectors
 

@@ -9,7 +9,6 @@ Entries of a look help to choose afterwards, and are no evidence any more.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,12 +21,13 @@ from ..observation import Observation, SamplePlan, SamplingDesign
 from ..observation.plan import distinct_others
 from .budget import check_budget
 from .candidates import scaled
-from .costs import Prices, spent
 from .greedy import ResidualColumns
 from .look import FEWEST, Look, look
+from .loop import Rounds
+from .prices import Prices, spent
 from .scores import weighted_draw
 
-__all__ = ["Allowance", "read_to_tolerance"]
+__all__ = ["Allowance", "rounds_to_tolerance"]
 
 GROWTH = 0.25  # more rows and columns after each look; half of it below twice the tolerance (tolerance.py: 3 to 12 %)
 NAMED = 20  # entries that are drawn for each row, as many are in the same rows
@@ -62,18 +62,8 @@ class Allowance(NamedTuple):
         return int(min(max(self.left(seen) - for_a_look, 0.0) / dearest, *seen.shape))
 
 
-def read_to_tolerance(
-    carry_out: Callable[[SamplePlan, Observation], Observation],
-    seen: Observation,
-    tol: float,
-    allowance: Allowance,
-    *,
-    seed: int,
-) -> Observation:
-    """Looks, and crosses at the largest errors of the last look, until the error is small enough.
-
-    ``carry_out`` reads a plan, and returns the whole observation.
-    """
+def rounds_to_tolerance(seen: Observation, tol: float, allowance: Allowance, *, seed: int) -> Rounds:
+    """Looks, and crosses at the largest errors of the last look, until the error is small enough."""
     if seen.design.entries != "uniform" or seen.probabilities is not None:  # entries of ``start`` are no evidence
         seen = seen._replaced(evidence=np.zeros(seen.n_entries, dtype=bool))
     wanted, number = FEWEST, 1
@@ -81,7 +71,7 @@ def read_to_tolerance(
         rng = np.random.default_rng([seed, *seen.counts])
         affordable = min(wanted, allowance.entries(seen))
         plan = fresh_entries(seen, affordable, rng)
-        seen = carry_out(plan, seen)
+        seen = yield plan, seen
         if len(plan.i) < affordable or seen.n_rows == seen.shape[0] or seen.n_columns == seen.shape[1]:
             return seen.noted("stopped, as everything is read")
         found = look(seen, tol, number)
@@ -95,23 +85,21 @@ def read_to_tolerance(
             wanted = min(2 * wanted, found.enough)
         if most < 1:
             return seen.noted(f"stopped before the tolerance {tol:g}, as the budget is spent: {found.summary}")
-        seen = found.steering if needs_entries else _more_crosses(carry_out, found, most, allowance.symmetric, rng)
+        seen = found.steering
+        if not needs_entries:
+            seen = yield from _more_crosses(found, most, allowance.symmetric, rng)
         number += found.size >= found.enough
 
 
-def _more_crosses(
-    carry_out: Callable[[SamplePlan, Observation], Observation],
-    found: Look,
-    most: int,
-    symmetric: bool,
-    rng: np.random.Generator,
-) -> Observation:
+def _more_crosses(found: Look, most: int, symmetric: bool, rng: np.random.Generator) -> Rounds:
     """Rows through large errors, then columns where these rows have them; of a symmetric matrix only columns."""
     rows = more_rows(found, most, rng)
     if symmetric:
-        return carry_out(_lines_plan(found.steering, columns=rows), found.steering)
-    seen = carry_out(_lines_plan(found.steering, rows=rows), found.steering)
-    return carry_out(_lines_plan(seen, columns=more_columns(found, seen, rows, most)), seen)
+        seen = yield _lines_plan(found.steering, columns=rows), found.steering
+        return seen
+    seen = yield _lines_plan(found.steering, rows=rows), found.steering
+    seen = yield _lines_plan(seen, columns=more_columns(found, seen, rows, most)), seen
+    return seen
 
 
 def _lines_plan(seen: Observation, *, rows: IndexVector = NO_INDEX, columns: IndexVector = NO_INDEX) -> SamplePlan:

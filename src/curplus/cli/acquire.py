@@ -11,7 +11,7 @@ import typer
 from .. import acquisition, methods
 from .._tables import write_frame
 from ..acquisition import ENTRY_STRATEGIES, STRATEGIES
-from ..acquisition.aims import MATRIX
+from ..acquisition.goals import MATRIX
 from ..exceptions import CURPlusError, InvalidArgumentError
 from ..factorization import Fact
 from ..observation import Observation, SampleCounts

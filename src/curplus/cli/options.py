@@ -21,7 +21,7 @@ from .._registry import Registry
 from .._typing import Shape
 from .._validation import check_count
 from ..acquisition import Costs
-from ..acquisition.aims import MATRIX, MEANS
+from ..acquisition.goals import MATRIX, MEANS
 from ..evaluation import Best, decide
 from ..exceptions import InvalidArgumentError
 from ..factorization import Fact

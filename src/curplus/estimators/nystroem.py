@@ -15,8 +15,8 @@ from .._arrays import array_namespace, device, host_kind, is_array_api_obj, to_d
 from .._sets import NO_INDEX
 from .._typing import FloatArray, IndexVector, Matrix, RandomState
 from .._validation import check_count, check_index, check_share
-from ..acquisition.cholesky import PSD_STRATEGIES, propose_psd
 from ..acquisition.propose import seed_of
+from ..acquisition.psd import PSD_STRATEGIES, propose_psd
 from ..exceptions import InvalidArgumentError
 from ..factorization.nystroem import Nystroem, nystroem_of
 from ..observation import Observation, SamplePlan, read

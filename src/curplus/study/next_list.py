@@ -1,14 +1,15 @@
 """What to put on the next list: whole rows and columns, and scattered cells, within a budget.
 
-How much goes to rows and columns, and which they are, :func:`curplus.propose` says; what is out counts as asked for,
-like a gap. The rest of the budget buys cells drawn uniformly. Where many rows or columns show in nothing that is known,
-half of the cells drawn earlier help to choose, as in :func:`curplus.acquire`: they are no evidence of the error any
-more.
+How much goes to rows and columns, and which they are, follows as in :func:`curplus.acquire`; what is out counts as
+asked for, like a gap. The rest of the budget buys cells drawn uniformly. Where many rows or columns show in nothing
+that is known, half of the cells drawn earlier help to choose: they are no evidence of the error any more.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,10 +17,12 @@ import numpy as np
 from .._arrays import index_table
 from .._sets import NO_INDEX, is_in, union, without
 from .._typing import IndexVector, Shape
-from ..acquisition import Adaptive, Costs, propose
+from ..acquisition import Adaptive, Costs
 from ..acquisition.adaptive import are_untouched
 from ..acquisition.candidates import candidate_columns, candidate_rows
-from ..acquisition.costs import spent
+from ..acquisition.loop import Rounds, carried_out, until_none
+from ..acquisition.prices import spent
+from ..acquisition.propose import Purchase
 from ..observation import Observation, SamplePlan
 from ..observation.forbidden import Region
 from ..observation.places import still_unmeasured
@@ -31,6 +34,7 @@ __all__ = ["Choice", "Known", "Money", "cells_of_lines", "next_choice"]
 
 AT_ONCE = Adaptive(rounds=1, steering=0.0)  # a list is one round, and the cells that steer are among those known
 MANY = 0.25  # of the rows or columns
+NO_COUNTS = {"n_columns": None, "n_rows": None, "n_entries": None}
 WHY = {"uniform": "drawn uniformly, as a start", "adaptive": "chosen because it differs most from what is known"}
 
 
@@ -104,8 +108,8 @@ def next_choice(
     """
     rng = np.random.default_rng([seed, *seen.counts, len(known.cells)])
     if n_lines is not None:
-        return _lines(seen, known, rng, _counting(seen, known, n_lines))
-    choice = _lines(seen, known, rng, _spending(seen, money)) if whole else Choice(())
+        return _lines(seen, known, rng, _counts(seen, known, n_lines))
+    choice = _lines(seen, known, rng, NO_COUNTS, **_spending(seen, money)) if whole else Choice(())
     rows, columns = choice.rows, choice.columns
     on_lines = known.allowed(without(cells_of_lines(rows, columns, seen.shape), known.cells), seen.shape)
     left = money.budget - list_price(rows, columns, on_lines, money.costs, seen.shape)
@@ -118,7 +122,7 @@ def _spending(seen: Observation, money: Money) -> dict[str, Any]:
     return {"budget": total, "horizon": max(total, money.horizon or 0.0), "costs": money.costs}
 
 
-def _counting(seen: Observation, known: Known, n_lines: tuple[int, int]) -> dict[str, Any]:
+def _counts(seen: Observation, known: Known, n_lines: tuple[int, int]) -> dict[str, Any]:
     sides = (
         (seen.shape[0], seen.row_index, known.forbidden.rows),
         (seen.shape[1], seen.column_index, known.forbidden.columns),
@@ -127,24 +131,40 @@ def _counting(seen: Observation, known: Known, n_lines: tuple[int, int]) -> dict
         len(index) + min(count, size - len(np.union1d(index, forbidden)))
         for count, (size, index, forbidden) in zip(n_lines, sides, strict=True)
     )
-    return {"n_rows": n_rows, "n_columns": n_columns, "n_entries": seen.n_entries + len(seen.unmeasured_i)}
+    return {"n_columns": n_columns, "n_rows": n_rows, "n_entries": seen.n_entries + len(seen.unmeasured_i)}
 
 
-def _lines(seen: Observation, known: Known, rng: np.random.Generator, goal: dict[str, Any]) -> Choice:
+def _lines(
+    seen: Observation, known: Known, rng: np.random.Generator, counts: dict[str, Any], **spending: Any
+) -> Choice:
     """Rows and columns, until a goal is reached: a budget, as far as it is for them, or a count."""
     seed = int(rng.integers(2**63))
     forbidden = {"rows": known.forbidden.rows, "columns": known.forbidden.columns}
-    how: dict[str, Any] = {**goal, "forbidden": forbidden, "strategy": AT_ONCE, "rng": seed}
-    choice = Choice(())
-    while (plan := propose(seen, **how)) is not None and len(plan.row_index) + len(plan.column_index):
-        if plan.design.rows == "adaptive" and not len(choice.steering) and (n_helping := _n_helping(seen)):
-            helping = rng.permutation(np.flatnonzero(~seen.steering))[:n_helping]
-            choice = choice._replace(steering=np.sort(seen.entries.flat_index[helping]))
-            seen = seen._replaced(evidence=~(seen.steering | np.isin(np.arange(seen.n_entries), helping)))
-            continue
-        choice = choice._replace(lines=(*choice.lines, *_named(plan)))
-        seen = _asked(seen, plan)
-    return choice
+    purchase = Purchase.of(seen, counts, forbidden=forbidden, strategy=AT_ONCE, **spending)
+    lines: list[Line] = []
+
+    def ask(plan: SamplePlan, seen: Observation) -> Observation:
+        lines.extend(_named(plan))
+        return _asked(seen, plan)
+
+    asked = carried_out(_rounds(seen, partial(_next_lines, purchase, seed), rng), ask)
+    return Choice(tuple(lines), steering=np.sort(asked.entries.flat_index[asked.steering & ~seen.steering]))
+
+
+def _next_lines(purchase: Purchase, seed: int, seen: Observation) -> SamplePlan | None:
+    """The next rows and columns; None where only entries are left to be read."""
+    plan = purchase.next_plan(seen, seed)
+    return None if plan is None or not len(plan.row_index) + len(plan.column_index) else plan
+
+
+def _rounds(seen: Observation, propose: Callable[[Observation], SamplePlan | None], rng: np.random.Generator) -> Rounds:
+    """Rows and columns as a start, and then those that are chosen, perhaps with the help of entries."""
+    while (plan := propose(seen)) is not None and plan.design.rows != "adaptive":
+        seen = yield plan, seen
+    if plan is not None and (n_helping := _n_helping(seen)):
+        helping = rng.permutation(np.flatnonzero(~seen.steering))[:n_helping]
+        seen = seen._replaced(evidence=~(seen.steering | np.isin(np.arange(seen.n_entries), helping)))
+    return (yield from until_none(seen, propose))
 
 
 def _n_helping(seen: Observation) -> int:

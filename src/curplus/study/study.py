@@ -11,7 +11,7 @@ from typing import Any, Self
 from .._html import html_table
 from .._progress import showing
 from .._validation import check_amount, check_count
-from ..acquisition.aims import MATRIX, MEANS, check_alone, check_goal
+from ..acquisition.goals import MATRIX, MEANS, check_alone, check_goal
 from ..acquisition.mean_widths import NarrowMeans
 from ..evaluation import Best, Certificate, Decision, MeanEstimates, decide, estimate_means
 from ..exceptions import InvalidArgumentError, StudyError

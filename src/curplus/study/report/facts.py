@@ -13,7 +13,7 @@ import numpy as np
 from ..._layout import __version__
 from ..._sets import NO_INDEX, is_in, without
 from ..._typing import IndexVector
-from ...acquisition.budget import split_budget
+from ...acquisition.budget import Budget
 from ...exceptions import CURPlusError
 from ...observation.scale import span_note
 from ..drafting import Wishes, draft_of
@@ -261,7 +261,7 @@ def _could_have_lines(study: Study) -> bool:
     """Whether rows and columns would have been worth their price on the lists so far."""
     settings, summary = study.settings, study._storage.summary()
     money = settings.budget or summary.spent + summary.pending_price
-    return split_budget(money, as_costs(settings.costs).of(settings.shape)).rows > 0
+    return Budget((None, None, None), money, as_costs(settings.costs).of(settings.shape)).split().rows > 0
 
 
 def _budget(study: Study) -> float:

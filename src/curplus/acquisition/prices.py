@@ -11,7 +11,7 @@ from .._typing import FloatArray, IndexVector, Shape
 from ..exceptions import InvalidArgumentError
 from ..observation import Observation
 
-__all__ = ["Costs", "Prices", "Spent", "spent"]
+__all__ = ["Costs", "Prices", "Spent", "prices_of", "spent"]
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,13 @@ class Prices:
     def mean_entry(self) -> float:
         """What a random entry costs."""
         return float(np.mean(self.entry))
+
+
+def prices_of(costs: Any, shape: Shape) -> Prices:
+    """The prices of a matrix of a size; without costs, each entry costs 1."""
+    if costs is not None and not isinstance(costs, Costs):
+        raise InvalidArgumentError(f"costs={costs!r} are no prices. Give curplus.Costs(row=, column=, entry=).")
+    return (Costs() if costs is None else costs).of(shape)
 
 
 class Spent(NamedTuple):

@@ -12,18 +12,39 @@ from ..exceptions import InvalidArgumentError
 from ..observation import Observation, SamplePlan, SamplingDesign
 from ..observation.forbidden import Region, check_region
 
-__all__ = ["Limits", "limits_for"]
+__all__ = ["Constraints"]
 
 GIVEN = SamplingDesign("adaptive", "adaptive", "uniform")  # rows and columns are no sample; the entries no evidence
 
 
-class Limits(NamedTuple):
+class Constraints(NamedTuple):
     """What must be read, and which rows, columns and cells must not."""
 
     required: Region
     rows: IndexVector  # (p,), never chosen
     columns: IndexVector  # (q,)
     cells: tuple[IndexVector, IndexVector]  # never read as entries
+
+    @classmethod
+    def of(cls, observation: Observation, required: Any, forbidden: Any) -> Constraints:
+        """What must and must not be read of a matrix.
+
+        A row or column with a forbidden cell is not chosen, unless the observation may have gaps: then it has one.
+        """
+        shape = observation.shape
+        must = check_region(required, shape, name="required")
+        must_not = check_region(forbidden, shape, name="forbidden")
+        i, j = must_not.cells
+        rows = must_not.rows if observation.gaps else np.union1d(must_not.rows, i)
+        columns = must_not.columns if observation.gaps else np.union1d(must_not.columns, j)
+        for what, a, b in (("row", must.rows, rows), ("column", must.columns, columns)):
+            both = np.intersect1d(a, b)
+            if len(both):
+                raise InvalidArgumentError(
+                    f"{what} {both[0]} is required, and it is forbidden or has a forbidden cell. Take it out of one of "
+                    "them, or let rows and columns have gaps (gaps=True)."
+                )
+        return cls(must, rows, columns, must_not.cells)
 
     @property
     def any(self) -> bool:
@@ -55,23 +76,3 @@ class Limits(NamedTuple):
             unmeasured_j=np.concatenate([observation.unmeasured_j, j[~known]]),
             forbidden=observation.forbidden.union(Region(cells=self.cells), observation.shape),
         )
-
-
-def limits_for(observation: Observation, required: Any, forbidden: Any) -> Limits:
-    """What must and must not be read of a matrix.
-
-    A row or column with a forbidden cell is not chosen, unless the observation may have gaps: then it has one there.
-    """
-    shape = observation.shape
-    must, must_not = check_region(required, shape, name="required"), check_region(forbidden, shape, name="forbidden")
-    i, j = must_not.cells
-    rows = must_not.rows if observation.gaps else np.union1d(must_not.rows, i)
-    columns = must_not.columns if observation.gaps else np.union1d(must_not.columns, j)
-    for what, a, b in (("row", must.rows, rows), ("column", must.columns, columns)):
-        both = np.intersect1d(a, b)
-        if len(both):
-            raise InvalidArgumentError(
-                f"{what} {both[0]} is required, and it is forbidden or has a forbidden cell. Take it out of one of "
-                "them, or let rows and columns have gaps (gaps=True)."
-            )
-    return Limits(must, rows, columns, must_not.cells)

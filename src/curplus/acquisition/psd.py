@@ -30,12 +30,13 @@ import numpy as np
 
 from .._arrays import abs_squared, adjoint, conjugate, take, to_numpy
 from .._sets import NO_INDEX, is_in, union
-from .._typing import FloatArray, IndexVector
+from .._typing import FloatArray, IndexVector, Shape
 from .._validation import check_count
 from ..exceptions import InvalidArgumentError
 from ..factorization.nystroem import Nystroem, nystroem_of
 from ..observation import Observation, SamplePlan, SamplingDesign
 from ..observation.plan import ALL_UNIFORM, distinct_others
+from .budget import check_budget
 
 __all__ = ["PSD_STRATEGIES", "propose_psd", "psd_totals"]
 
@@ -49,9 +50,22 @@ OWN = 0.1  # share of its residual that a proposal must keep
 DESIGN = SamplingDesign("adaptive", "adaptive", "adaptive")
 
 
-def psd_totals(shape: tuple[int, int], n_columns: Any, n_rows: Any, n_entries: Any, strategy: Any) -> int:
-    """How many columns there should be; other arguments must fit a PSD matrix."""
-    n = shape[0]
+def psd_totals(shape: Shape, counts: dict[str, Any], budget: Any, others: tuple[Any, ...], strategy: Any) -> int:
+    """How many columns there should be, or a budget buys after the diagonal; other arguments must fit a PSD matrix."""
+    n, (n_columns, n_rows, n_entries) = shape[0], counts.values()
+    if any(other is not None for other in others):
+        raise InvalidArgumentError(
+            "columns of a PSD matrix are chosen by what is left of its diagonal, and all have the same price. Leave "
+            "out costs, required and forbidden, or use symmetric=True instead of psd=True."
+        )
+    if budget is not None:
+        money, _ = check_budget(budget, None, shape)
+        bought = int((money / n - 1) / (1 + 2 * OVERHEAD))
+        if bought < 1:
+            raise InvalidArgumentError(
+                f"budget={budget!r} is {money:.0f} values, and the diagonal and one column are {2 * n}. Give more."
+            )
+        n_columns = min(bought, n if n_columns is None else n_columns)
     total = check_count(n_columns, name="n_columns", at_most=n, of="columns")
     if n_rows not in (None, 0, total):
         raise InvalidArgumentError(

@@ -11,8 +11,8 @@ from ..observation import Observation, SamplePlan
 from ..observation.forbidden import check_region
 from .best_round import best_round
 from .budget import check_budget
-from .costs import Costs, spent
 from .mean_widths import NarrowMeans, mean_round
+from .prices import Costs, prices_of, spent
 
 __all__ = ["MATRIX", "MEANS", "check_alone", "check_goal", "how_it_ended", "round_for"]
 
@@ -56,10 +56,8 @@ def round_for(
             "with a goal, whole rows and columns can be forbidden, and not cells. Leave them out."
         )
     seen = observation._replaced(forbidden=observation.forbidden.union(places, observation.shape))
-    prices, left = (costs or Costs()).of(seen.shape), math.inf
-    if budget is not None:
-        money, prices = check_budget(budget, costs, seen.shape)
-        left = money - spent(observation, prices).total
+    prices = prices_of(costs, seen.shape)
+    left = math.inf if budget is None else check_budget(budget, costs, seen.shape)[0] - spent(observation, prices).total
     if isinstance(goal, Best):
         return best_round(seen, goal, left, prices, seed)
     return mean_round(seen, goal, left, prices, seed)
