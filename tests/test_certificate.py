@@ -7,6 +7,7 @@ import pytest
 import curplus
 from curplus.exceptions import InvalidArgumentError
 from curplus.factorization import Provenance
+from tests.conftest import effort
 from tests.strategies import gaussian, observed
 
 
@@ -63,6 +64,19 @@ def test_intervals_that_are_given_cover_the_truth(noisy):
             covered += interval[0] <= np.linalg.norm(M - approx.to_array()) <= interval[1]
     assert given >= 16
     assert covered >= 0.8 * given
+
+
+def test_intervals_of_zeros_and_ones_cover_the_truth():
+    """Their squared errors are nearly equal, so that chance in the fits is most of the error of their mean."""
+    rng = np.random.default_rng(0)
+    M = (rng.standard_normal((80, 3)) @ rng.standard_normal((3, 60)) + rng.standard_normal((80, 60)) > 0).astype(float)
+    covered, draws = 0, effort(16, 200)
+    for seed in range(draws):
+        seen = curplus.observe(M, n_columns=0, n_rows=0, n_entries=600, rng=seed)
+        approx = curplus.approximate(seen)
+        low, high = curplus.certify(approx, seen).interval
+        covered += low <= np.linalg.norm(M - approx.to_array()) <= high
+    assert covered >= effort(0.8, 0.9) * draws
 
 
 def test_a_higher_level_makes_a_wider_interval(noisy):

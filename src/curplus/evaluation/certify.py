@@ -62,8 +62,9 @@ def certify(approximation: Factorization, observation: Observation, *, level: fl
     there are at most 20,000 in all, every one of them is held out once: the method of the approximation is fitted five
     times, each time without a fifth of them (:func:`curplus.approximate` keeps such refits, so they cost nothing more).
     A refit has fewer entries, so it errs a little more: by the mean square by which refits and approximation differ,
-    with a standard error of half of that. Otherwise, for rows drawn uniformly, tenths of the rows are left out in the
-    same way.
+    with a standard error of half of that. Values judge one another's refits, which adds to the variance (Bengio and
+    Grandvalet, 2004): of 0 and 1 it is most of it. Otherwise, for rows drawn uniformly, tenths of the rows are left out
+    in the same way.
 
     For a PSD matrix (``observation.symmetry``) whose diagonal is known, approximated from its columns, nothing needs to
     be estimated: the trace of the error is known, and it bounds every other norm. ``trace`` has it, ``interval``
