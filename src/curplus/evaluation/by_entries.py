@@ -12,12 +12,12 @@ from .._sets import union
 from .._typing import FloatArray, IndexVector, Vector
 from ..factorization.provenance import Refits
 from ..observation import Observation
-from .baseline import left_out_means_at
+from .additive import additive_without
 from .certificate import CROSS_FITTED, HELD_OUT
 from .cross_fit import CHANCES, FEWEST_HELD_OUT, refits_of
 from .effective_sample import check_tails, effective_sample_size, tail_of
-from .estimate import Estimate, no_evidence
-from .excess import EXCESS_ERROR, excess_of
+from .estimate import EXCESS_ERROR, Estimate, excess_of, no_evidence
+from .left_out import FOLDS, dealt
 from .residual import Residual
 
 __all__ = ["by_entries", "errors_on_samples"]
@@ -146,11 +146,13 @@ def _weights(observation: Observation, records: IndexVector) -> FloatArray:
 
 
 def _error_of_means(residual: Residual, sample: UnusedEntries, weights: FloatArray) -> float:
-    """Mean squared error of row and column means at the same entries."""
-    o = residual.observation
-    held = sample.records if sample.evidence == HELD_OUT else sample.records[:0]
-    guess = left_out_means_at(o.divide(residual.unit), sample.records, held) * residual.unit
-    return float(np.mean(weights * residual.squares_of(sample.records, guess)))
+    """Mean squared error of the additive model at the same entries, or at a fold of them."""
+    o, some = residual.observation.divide(residual.unit), np.arange(len(sample.records))
+    if sample.evidence != HELD_OUT:  # a fold of them is left out of the means
+        some = np.flatnonzero(dealt(o.entries.flat_index[sample.records], FOLDS, np.random.default_rng(0)) == 0)
+    at = sample.records[some]
+    guess = additive_without(o, at).at(o.i[at], o.j[at]) * residual.unit
+    return float(np.average(residual.squares_of(at, guess), weights=weights[some]))
 
 
 def _design_of_entries(observation: Observation) -> str:

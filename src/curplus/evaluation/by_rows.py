@@ -12,8 +12,7 @@ from ..exceptions import InvalidArgumentError
 from ..factorization.provenance import Refits
 from .certificate import LEFT_OUT_COLUMNS, LEFT_OUT_ROWS
 from .effective_sample import MIN_EFFECTIVE_SIZE, Tail, check_tails, tail_of
-from .estimate import Estimate, no_evidence
-from .excess import EXCESS_ERROR, excess_of
+from .estimate import EXCESS_ERROR, Estimate, excess_of, no_evidence
 from .residual import Residual, listed, spectral_norm, zero_at_gaps
 
 __all__ = ["by_columns", "by_rows"]

@@ -23,7 +23,7 @@ from ..factorization import Factorization
 from ..factorization.provenance import Refits
 from ..observation import Observation
 from ..observation.plan import SamplingDesign
-from .folds import FOLDS, dealt, made_again
+from .left_out import FOLDS, dealt, made_again
 from .residual import Residual
 
 __all__ = [

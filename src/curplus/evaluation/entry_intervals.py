@@ -24,8 +24,8 @@ from ..exceptions import InvalidArgumentError
 from ..factorization import Factorization
 from ..observation import Observation
 from ..observation.fill import error_of, limited, within_bounds
-from .conformal import fit_scores
 from .cross_fit import FEWEST_HELD_OUT, CrossFit, check_arguments, cross_fit, one_noise
+from .entry_scale import fit_scores
 from .row_sums import known_part
 
 __all__ = ["EntryIntervals", "predict_interval"]

@@ -19,8 +19,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from .._typing import FloatArray, IndexVector
-from .folds import FOLDS
 from .history import History, HistoryModel
+from .left_out import FOLDS
 
 __all__ = ["choice_errors", "columns_for_mean", "explaining_mean"]
 

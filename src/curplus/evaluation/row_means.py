@@ -13,8 +13,7 @@ from .._typing import FloatArray, IndexVector
 from ..factorization import Factorization
 from ..observation import Observation
 from .cross_fit import CrossFit
-from .differences import Means, shared_errors
-from .paired import columns_in_turn, values_at
+from .differences import Means, columns_in_turn, shared_errors, values_at
 from .row_effects import RowEffects, Variances, pooled_variances, row_effects
 from .row_sums import KnownPart, RowSample, predicted_sums, sample_rows, with_steering
 

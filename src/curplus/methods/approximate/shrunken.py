@@ -22,7 +22,7 @@ import scipy.sparse
 from ..._arrays import abs_squared, adjoint
 from ..._typing import FloatArray, IndexVector
 from ...evaluation.additive import additive_model
-from ...evaluation.folds import dealt
+from ...evaluation.left_out import dealt
 from ...factorization import Fact
 from ...observation import Cells, Entries
 from .offsets import is_affordable
