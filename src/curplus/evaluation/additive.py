@@ -67,12 +67,12 @@ def additive_without(observation: Observation, left_out: IndexVector) -> Additiv
         size = len(index) * width
         a, b = np.divmod(np.linspace(0, size - 1, min(size, MOST_OF_SAMPLES)).astype(np.int64), width)
         found = to_numpy(gather(lines, a, b))
-        known = ~np.isnan(found) & ~(is_in(b, np.sort(o.row_index)) if turn else np.zeros(len(b), dtype=bool))
-        values.append(found[known])
-        i.append((b if turn else index[a])[known])
-        j.append((index[a] if turn else b)[known])
-    cells = [np.concatenate(x) for x in (i, j, values)]
-    return additive_model(Entries(o.shape, *cells, weights=np.ones(len(cells[0]))))
+        kept = ~np.isnan(found) & ~(is_in(b, np.sort(o.row_index)) if turn else np.zeros(len(b), dtype=bool))
+        values.append(found[kept])
+        i.append((b if turn else index[a])[kept])
+        j.append((index[a] if turn else b)[kept])
+    known = np.concatenate(values)
+    return additive_model(Entries(o.shape, np.concatenate(i), np.concatenate(j), known, weights=np.ones(len(known))))
 
 
 def additive_model(entries: Entries) -> AdditiveModel:

@@ -13,18 +13,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from numbers import Real
-from typing import Any
 
 import numpy as np
 
-from ..exceptions import InvalidArgumentError
 from ..factorization import Factorization
 from ..observation import Observation
 from .by_entries import by_entries
 from .by_rows import by_columns, by_rows
 from .certificate import ALL_READ, Certificate
-from .cross_fit import judged_part, with_what_is_withheld
+from .cross_fit import check_arguments, judged_part, with_what_is_withheld
 from .estimate import Estimate
 from .residual import Residual
 from .trace import certify_by_trace
@@ -106,7 +103,7 @@ def certify(approximation: Factorization, observation: Observation, *, level: fl
     >>> bool(low < np.linalg.norm(M - approx.to_array()) < high)
     True
     """
-    _check(approximation, observation, level)
+    check_arguments(approximation, observation, level, caller="certify")
     if (exact := certify_by_trace(approximation, observation)) is not None:
         return exact
     spectral_norm = Residual(approximation, observation).spectral_norm
@@ -174,34 +171,3 @@ def _certificate(residual: Residual, estimate: Estimate, spectral_norm: float, l
 def _both(limits: tuple[float, float], of: Callable[[float], float]) -> tuple[float, float]:
     low, high = limits
     return of(low), of(high)
-
-
-def _check(approximation: Any, observation: Any, level: Any) -> None:
-    if not isinstance(approximation, Factorization) or not isinstance(observation, Observation):
-        raise InvalidArgumentError(
-            f"certify was given a {type(approximation).__name__} and a {type(observation).__name__}. "
-            "Give certify(approximation, observation): of a table with gaps, Observation.from_table(table) and what "
-            "approximate makes of it. CURImputer fills a table at once and estimates its errors."
-        )
-    if not isinstance(level, Real) or not 0 < float(level) < 1:
-        raise InvalidArgumentError(f"level={level!r} is not a confidence. Give a number between 0 and 1, such as 0.95.")
-    if approximation.shape != observation.shape:
-        raise InvalidArgumentError(
-            f"the approximation has shape {approximation.shape} and the observation {observation.shape}. "
-            "Give the observation that the approximation was computed from."
-        )
-    made_from = approximation.provenance.fingerprint
-    if made_from is not None and made_from != observation.fingerprint:
-        names = ("columns", "rows", "positions of entries", "positions of entries", "values of entries")
-        parts = zip(names, made_from, observation.fingerprint, strict=True)
-        other = ", ".join(dict.fromkeys(name for name, a, b in parts if a != b))
-        raise InvalidArgumentError(
-            f"the approximation was computed from another observation: its {other} differ. "
-            "Give the one it was computed from, or compute it again from this one."
-        )
-    last = int(approximation.held_out.max(initial=-1))
-    if last >= observation.n_entries:
-        raise InvalidArgumentError(
-            f"the approximation held out entry {last}, but the observation has {observation.n_entries} entries. "
-            "Give the one it was computed from."
-        )

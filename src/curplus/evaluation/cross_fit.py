@@ -17,7 +17,7 @@ import numpy as np
 from .._arrays import gather, take, to_numpy, with_nan
 from .._sets import NO_INDEX
 from .._typing import FloatArray, IndexVector
-from .._validation import check_level, check_real
+from .._validation import check_level
 from ..exceptions import InvalidArgumentError
 from ..factorization import Factorization
 from ..factorization.provenance import Refits
@@ -235,13 +235,27 @@ def check_arguments(approximation: Any, observation: Any, level: Any, *, caller:
     if not isinstance(approximation, Factorization) or not isinstance(observation, Observation):
         raise InvalidArgumentError(
             f"{caller} was given a {type(approximation).__name__} and a {type(observation).__name__}. "
-            f"Give {caller}(approximation, observation)."
+            f"Give {caller}(approximation, observation): of a table with gaps, Observation.from_table(table) and what "
+            "approximate makes of it. CURImputer fills a table at once and estimates its errors."
         )
     check_level(level)
-    check_real(observation.values, "means and intervals of cells")
-    made_from = approximation.provenance.fingerprint
-    if approximation.shape != observation.shape or made_from not in (None, observation.fingerprint):
+    if approximation.shape != observation.shape:
         raise InvalidArgumentError(
             f"the approximation, of shape {approximation.shape}, was computed from another observation than this one, "
-            f"of shape {observation.shape}. Give the one it was computed from, or compute it again from this one."
+            f"of shape {observation.shape}. Give the one it was computed from."
+        )
+    made_from = approximation.provenance.fingerprint
+    if made_from is not None and made_from != observation.fingerprint:
+        names = ("columns", "rows", "positions of entries", "positions of entries", "values of entries")
+        parts = zip(names, made_from, observation.fingerprint, strict=True)
+        other = ", ".join(dict.fromkeys(name for name, a, b in parts if a != b))
+        raise InvalidArgumentError(
+            f"the approximation was computed from another observation: its {other} differ. "
+            "Give the one it was computed from, or compute it again from this one."
+        )
+    last = int(approximation.held_out.max(initial=-1))
+    if last >= observation.n_entries:
+        raise InvalidArgumentError(
+            f"the approximation held out entry {last}, but the observation has {observation.n_entries} entries. "
+            "Give the one it was computed from."
         )

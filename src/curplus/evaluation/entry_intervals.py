@@ -19,7 +19,7 @@ from .._arrays import gather, index_table, to_numpy
 from .._extras import import_extra
 from .._sets import is_in
 from .._typing import FloatArray, IndexVector, Names
-from .._validation import check_index
+from .._validation import check_index, check_real
 from ..exceptions import InvalidArgumentError
 from ..factorization import Factorization
 from ..observation import Observation
@@ -135,6 +135,7 @@ def predict_interval(
     True
     """
     check_arguments(approximation, observation, level, caller="predict_interval")
+    check_real(observation.values, "means and intervals of cells")
     n, m = observation.shape
     i, j = check_index(np.atleast_1d(i), n, name="i"), check_index(np.atleast_1d(j), m, name="j")
     if len(i) != len(j):

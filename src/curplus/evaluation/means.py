@@ -16,13 +16,14 @@ import scipy.special
 
 from .._arrays import harmless_unit, to_numpy
 from .._typing import FloatArray
+from .._validation import check_real
 from ..exceptions import InvalidArgumentError
 from ..factorization import Factorization
 from ..observation import Observation
 from .cross_fit import FEWEST_HELD_OUT, CrossFit, check_arguments, cross_fit, one_noise
 from .effective_sample import effective_sample_size, tail_of
 from .mean_estimates import MeanEstimates
-from .row_means import RowMeans, drawn_columns, uniform_columns, with_entries, without_entries
+from .row_means import RowMeans, from_columns, with_entries, without_entries
 from .row_sums import deviations, known_part
 
 __all__ = ["estimate_means"]
@@ -117,6 +118,7 @@ def estimate_means(
     True
     """
     check_arguments(approximation, observation, level, caller="estimate_means")
+    check_real(observation.values, "means and intervals of cells")
     if axis not in (0, 1) or isinstance(axis, bool):
         raise InvalidArgumentError(f"axis={axis!r} is neither 1, for means of rows, nor 0, for means of columns.")
     if axis == 0:
@@ -135,9 +137,7 @@ def _means_of_rows(approximation: Factorization, observation: Observation, level
     known = known_part(found.sample)
     is_exact = (known.n_values == known.n_places) & (known.n_places > 0)
     noise, shared = _noise(observation), None
-    columns = None
-    if found.reason:
-        columns = drawn_columns(found.sample, known, prediction) or uniform_columns(found.sample, known)
+    columns = from_columns(found.sample, known, prediction) if found.reason else None
     if columns is not None:
         means, squares, n_entries, shared = columns
         reason = _why_not(squares)

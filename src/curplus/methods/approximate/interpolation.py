@@ -93,7 +93,7 @@ class EntryNoise(NamedTuple):
     def fact(self) -> Fact:
         """What is decided by it."""
         outcome = "none" if self.is_none else "little" if self.error <= NOISY else "some"
-        why = f"rows and columns predict them to {self.error:.1%}, with {self.directions} of {self.most} directions"
+        why = f"predicted to {self.error:.1%} by {self.directions} of {self.most} directions"
         return Fact("entry_noise", outcome, "noise of the entries", reason=why, is_decision=True)
 
 

@@ -21,7 +21,7 @@ NOT_EXACT = Fact(
     "exact",
     False,
     "exactly of low rank",
-    reason="rows, columns, their intersection and the entries do not agree to rounding",
+    reason="what was read does not agree to rounding",
     is_decision=True,
 )
 AS_WELL = "left-out values are predicted as well as with more"  # the reason for a rank that is chosen

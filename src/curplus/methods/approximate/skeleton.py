@@ -57,8 +57,8 @@ class Skeleton:
         cross = cross_of(whole)
         found = [_best_ridge(target, cross) for target in (zero_target(cross), offset_target(cross))]
         best = min(found, key=lambda choice: choice.error)
-        why = f"left-out rows and columns are predicted to {best.error:.1%}"
-        of = f"of the largest squared singular value, towards {best.target.name}"
+        why = f"left-out ones are predicted to {best.error:.1%}"
+        of = f"towards {best.target.name}"
         fact = Fact("ridge", best.ridge, "ridge of the skeleton", of, why, is_decision=True)
         return inverse_of(whole, best.target, best.svd, best.ridge)._replace(decisions=(fact,))
 
