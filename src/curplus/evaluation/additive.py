@@ -26,9 +26,11 @@ from ..observation import Entries, Observation
 
 __all__ = ["AdditiveModel", "additive_model", "additive_without"]
 
-MOST_OF_SAMPLES = 100_000  # cells of sampled rows, and of columns, that the baseline of a certificate is fitted to
-MOST_EM_STEPS, STEADY_VARIANCE = 100, 1e-3  # until no variance changes by more than this fraction
-NEGLIGIBLE_VARIANCE = 1e-12  # of the variance of the cells, below which a variance counts as this
+MOST_OF_SAMPLES = (
+    100_000  # cost: cells of sampled rows, and of columns, that the baseline of a certificate is fitted to
+)
+MOST_EM_STEPS, STEADY_VARIANCE = 100, 1e-3  # steps: until no variance changes by more than this fraction
+NEGLIGIBLE_VARIANCE = 1e-12  # rounding: of the variance of the cells, below which a variance counts as this
 
 
 class AdditiveModel(NamedTuple):
@@ -87,7 +89,7 @@ def additive_model(entries: Entries) -> AdditiveModel:
     ]
     if variance == 0:
         return AdditiveModel(constant, sides[0].of_all(), sides[1].of_all(), 0.0)
-    noise = max(variance - sides[0].variance - sides[1].variance, variance / 10)
+    noise = max(variance - sides[0].variance - sides[1].variance, variance / 10)  # steps: where they begin
     total = float(np.sum(weights))
     for _ in range(MOST_EM_STEPS):
         before = (noise, *(side.variance for side in sides))
@@ -95,7 +97,7 @@ def additive_model(entries: Entries) -> AdditiveModel:
             constant += side.update(values - constant - other.at_entries(), noise, floor)
         rest = values - sides[0].at_entries() - sides[1].at_entries()
         constant = np.average(rest, weights=weights).item()
-        freedom = max(total - sides[0].freedom - sides[1].freedom, total / 10)
+        freedom = max(total - sides[0].freedom - sides[1].freedom, total / 10)  # steps: it stays positive
         noise = max(float(np.sum(weights * abs_squared(rest - constant))) / freedom, floor)
         now = (noise, *(side.variance for side in sides))
         if all(abs(a / b - 1) < STEADY_VARIANCE for a, b in zip(now, before, strict=True)):

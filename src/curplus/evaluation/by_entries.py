@@ -14,18 +14,18 @@ from ..factorization.provenance import Refits
 from ..observation import Observation
 from .additive import additive_without
 from .certificate import CROSS_FITTED, HELD_OUT
-from .cross_fit import CHANCES, FEWEST_HELD_OUT, refits_of
-from .effective_sample import check_tails, effective_sample_size, tail_of
+from .cross_fit import CHANCES, refits_of
+from .effective_sample import FEWEST, check_tails, effective_sample_size, tail_of
 from .estimate import EXCESS_ERROR, Estimate, excess_of, no_evidence
 from .left_out import FOLDS, dealt
 from .residual import Residual
 
 __all__ = ["by_entries", "errors_on_samples"]
 
-ENOUGH_HELD_OUT = 2000  # held-out entries: with fewer, all entries are held out in turn
-MOST_REFITTED = 20_000  # entries: with more, the fit is not repeated
-OVERFITTED = 0.9  # fitted squared errors below this share of the held-out ones are no reference
-CLEARLY_LESS = 3.0  # standard errors
+ENOUGH_HELD_OUT = 2000  # cost: held-out entries: with fewer, all entries are held out in turn
+MOST_REFITTED = 20_000  # cost: entries: with more, the fit is not repeated
+OVERFITTED = 0.9  # tuned: fitted squared errors below this share of the held-out ones are no reference
+CLEARLY_LESS = 3.0  # usual: standard errors
 
 
 class UnusedEntries(NamedTuple):
@@ -49,8 +49,8 @@ def by_entries(residual: Residual) -> Estimate:
     read = float(np.sum(residual.squares_at(residual.once(np.flatnonzero(observation.outside)))))
     if not len(sample.records):
         return no_evidence("no entry was kept out of the fit")._replace(read=read)
-    if len(sample.records) < FEWEST_HELD_OUT:
-        few = f"only {len(sample.records)} entries can be held out, and at least {FEWEST_HELD_OUT} are needed"
+    if len(sample.records) < FEWEST:
+        few = f"only {len(sample.records)} entries can be held out, and at least {FEWEST} are needed"
         return no_evidence(few)._replace(read=read)
     squares, weights = sample.squares, _weights(observation, sample.records)
     mean = float(np.mean(weights * squares))

@@ -23,12 +23,12 @@ from ..factorization import Factorization
 from ..factorization.provenance import Refits
 from ..observation import Observation
 from ..observation.plan import SamplingDesign
+from .effective_sample import FEWEST
 from .left_out import FOLDS, dealt, made_again
 from .residual import Residual
 
 __all__ = [
     "CHANCES",
-    "FEWEST_HELD_OUT",
     "CrossFit",
     "check_arguments",
     "cross_fit",
@@ -40,7 +40,6 @@ __all__ = [
     "with_what_is_withheld",
 ]
 
-FEWEST_HELD_OUT = 30  # held-out entries in all; with fewer there is no estimate
 CHANCES = (
     "how the entries were chosen is not known, so they may not represent the rest (observe draws uniformly; if yours "
     "were drawn so, or values are missing at random, use observation.with_design(entries='uniform'))"
@@ -112,8 +111,8 @@ def cross_fit(
         return _by_own_entries(approximation, observation, f"the approximation cannot be made again ({reason})")
     counted = _counted(sample, np.flatnonzero((refits.fold >= 0) & ~sample.steering))
     steering = (refits.fold >= 0) & sample.steering & ~sample.is_forbidden(sample.i, sample.j) & with_steering
-    if len(counted) < FEWEST_HELD_OUT:
-        few = f"only {len(counted)} entries can be held out, and at least {FEWEST_HELD_OUT} are needed"
+    if len(counted) < FEWEST:
+        few = f"only {len(counted)} entries can be held out, and at least {FEWEST} are needed"
         return _nothing(sample, with_what_is_withheld(few, sample))
     return CrossFit(sample, refits.fits, refits.fold, counted, _counted(sample, np.flatnonzero(steering)))
 
@@ -133,7 +132,7 @@ def refits_of(
     if method is None or method.sees_whole_matrix:
         return None, "how it was made is not known" if method is None else "it was made from the whole matrix"
     fold = _drawn_folds(sample, folds, with_steering and sample.probabilities is None)
-    if np.count_nonzero(fold >= 0) < FEWEST_HELD_OUT:
+    if np.count_nonzero(fold >= 0) < FEWEST:
         return _of_entries(sample, fold, ()), ""
     try:
         return _of_entries(sample, fold, tuple(made_again(method, sample, fold, folds))), ""
@@ -150,7 +149,7 @@ def _by_own_entries(approximation: Factorization, observation: Observation, why:
     """The entries that the approximation did not use, as the only fold."""
     held = Residual(approximation, observation).held_out()
     held = held[~observation.steering[held]]
-    if len(held) < FEWEST_HELD_OUT:
+    if len(held) < FEWEST:
         return _nothing(observation, f"{why}, and its fit left out only {len(held)} entries")
     fold = np.full(observation.n_entries, -1)
     fold[held] = 0

@@ -41,7 +41,7 @@ __all__ = [
     "whole_rows",
 ]
 
-SPARE = 64  # rows besides the k best that are compared with all others; more can only shorten the list
+SPARE = 64  # cost: rows besides the k best that are compared with all others; more can only shorten the list
 
 
 class Difference(NamedTuple):
@@ -158,9 +158,9 @@ def _above(means: Sequence[Means], a: IndexVector, b: IndexVector, chance: float
     return above & is_known
 
 
-FOR_EACH = 5  # columns for each feature: with fewer, residuals are too small (benchmarks/best.py, coverage)
-MOST = 20  # features; benchmarks/best.py: 5 to 100 differ by less than 2 % of the answers
-RIDGES = np.geomspace(1e-3, 1e3, 13)  # in terms of the mean square of a feature
+FOR_EACH = 5  # tuned: columns for each feature: with fewer, residuals are too small (benchmarks/best.py, coverage)
+MOST = 20  # tuned: features; flat from 5 to 100 to 2 % of the answers (benchmarks/best.py)
+RIDGES = np.geomspace(1e-3, 1e3, 13)  # steps: in terms of the mean square of a feature
 
 
 def features_of(rows: FloatArray) -> FloatArray:

@@ -22,9 +22,9 @@ from .differences import Means, Paired, features_of, means_with_controls, values
 
 __all__ = ["Boundary", "Look", "Standing", "eliminated", "look_sizes"]
 
-FIRST = 20  # columns: with fewer, Student's t is off for 0/1 answers (benchmarks/best.py, coverage)
-GROWTH = 1.1  # benchmarks/best.py: with 1.2 it takes 2 to 4 % more answers
-LOWEST, HIGHEST, STEPS = -6.0, 12.0, 120  # grid of the normal densities, and the largest bound
+FIRST = 20  # tuned: columns: with fewer, Student's t is off for 0/1 answers (benchmarks/best.py, coverage)
+GROWTH = 1.1  # cost: of the sizes of looks; with 1.2 it takes 2 to 4 % more answers (benchmarks/best.py)
+LOWEST, HIGHEST, STEPS = -6.0, 12.0, 120  # steps: grid of the normal densities, and the largest bound
 
 
 def look_sizes(n_columns: int) -> list[int]:
@@ -73,7 +73,7 @@ class Boundary:
     def _bound(self, root: float, rest: float, spent: float) -> float:
         """By bisection: the bound that is crossed now, and was not before, with the chance ``spent``."""
         low, high = LOWEST, HIGHEST
-        for _ in range(50):
+        for _ in range(50):  # steps: down to rounding
             middle = (low + high) / 2
             crossed = scipy.special.ndtr((root * self._places - middle) / rest) @ self._masses
             low, high = (middle, high) if crossed > spent else (low, middle)
@@ -84,7 +84,7 @@ def _normal(x: FloatArray) -> FloatArray:
     return np.asarray(np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi))
 
 
-SAME = 1e-12  # of the largest value: means of the same numbers in another order differ by less
+SAME = 1e-12  # rounding: of the largest value: means of the same numbers in another order differ by less
 
 
 class Look(NamedTuple):

@@ -24,7 +24,8 @@ from ..exceptions import InvalidArgumentError
 from ..factorization import Factorization
 from ..observation import Observation
 from ..observation.fill import error_of, limited, within_bounds
-from .cross_fit import FEWEST_HELD_OUT, CrossFit, check_arguments, cross_fit, one_noise
+from .cross_fit import CrossFit, check_arguments, cross_fit, one_noise
+from .effective_sample import FEWEST
 from .entry_scale import fit_scores
 from .row_sums import known_part
 
@@ -183,8 +184,8 @@ def _reach(found: CrossFit, i: IndexVector, j: IndexVector, level: float) -> tup
     if found.reason:
         return np.full(len(i), np.nan), found.reason
     once = _drawn_once(found)
-    if len(once) < FEWEST_HELD_OUT:
-        few = f"only {len(once)} positions were drawn once, and at least {FEWEST_HELD_OUT} are needed"
+    if len(once) < FEWEST:
+        few = f"only {len(once)} positions were drawn once, and at least {FEWEST} are needed"
         return np.full(len(i), np.nan), few
     row, column = (index[found.counted[once]] for index in (found.sample.i, found.sample.j))
     scores = fit_scores(found.residuals[once], row, column, found.chances[once], _n_known(found.sample))

@@ -23,9 +23,10 @@ from .._typing import FloatArray, IndexVector
 
 __all__ = ["EntryScale", "Scores", "fit_scale", "fit_scores", "weighted_quantile"]
 
-ENTRY_GROUPS = 10  # of rows, or columns, by their number of known values
-SCALE_SWEEPS = 3  # rows and columns in turn
-LEAST_STRENGTH, MOST_STRENGTH = 2.0, 1e6  # records that a prior is worth
+ENTRY_GROUPS = 10  # usual: deciles of rows, or columns, by their number of known values
+SCALE_SWEEPS = 3  # steps: rows and columns in turn
+LEAST_STRENGTH = 2.0  # tuned: records that a prior is worth, at least
+MOST_STRENGTH = 1e6  # rounding: and at most
 
 
 class ScaleFactors(NamedTuple):
@@ -141,5 +142,5 @@ def weighted_quantile(scores: FloatArray, weights: FloatArray, level: float) -> 
     order = np.argsort(scores)
     reached = np.cumsum(weights[order])
     wanted = level * (reached[-1] + float(np.max(weights)))
-    place = int(np.searchsorted(reached, wanted * (1 - 1e-12)))
+    place = int(np.searchsorted(reached, wanted * (1 - 1e-12)))  # rounding: of the sums
     return float(scores[order[place]]) if place < len(order) else math.inf

@@ -18,7 +18,7 @@ from .residual import Residual
 
 __all__ = ["EXCESS_ERROR", "Estimate", "excess_of", "no_evidence"]
 
-FARTHEST = 300.0  # of the logarithm of a sum of squares: beyond, an interval means nothing
+FARTHEST = 300.0  # rounding: of the logarithm of a sum of squares: beyond, an interval means nothing
 
 
 class Estimate(NamedTuple):
@@ -50,9 +50,9 @@ def no_evidence(reason: str) -> Estimate:
     return Estimate(NO_EVIDENCE, reason=reason)
 
 
-PLACES_COMPARED = 5000  # at which refits are compared with the approximation
-MOST_EXCESS = 1 / 2  # of the mean squared error: no more is subtracted
-EXCESS_ERROR = 1 / 2  # relative standard error of the excess, which was off by 10 to 40 % (tests/test_certificate.py)
+PLACES_COMPARED = 5000  # cost: at which refits are compared with the approximation
+MOST_EXCESS = 0.5  # usual: of the mean squared error: no more is subtracted
+EXCESS_ERROR = 0.5  # tuned: relative standard error of the excess, which was off by 10 to 40 %
 
 
 def excess_of(residual: Residual, refits: Refits, mean_square: float) -> float:

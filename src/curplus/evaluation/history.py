@@ -18,8 +18,8 @@ from ..factorization.new_rows import residual_at_samples
 
 __all__ = ["History", "HistoryModel", "MeanRegression"]
 
-MEAN_RIDGES = np.logspace(-12, 3, 46)  # in terms of the mean sum of squares of a column
-LEAST_LEFT = 1e-6  # of the leverage of a row: with less, its left-out residual is rounding
+MEAN_RIDGES = np.logspace(-12, 3, 46)  # steps: in terms of the mean sum of squares of a column
+LEAST_LEFT = 1e-6  # rounding: of the leverage of a row: with less, its left-out residual is rounding
 
 
 class MeanRegression(NamedTuple):
@@ -98,9 +98,9 @@ def _weight(one: FloatArray, other: FloatArray) -> float:
     return 1.0 if size == 0 else min(max(float(other @ gap) / size, 0.0), 1.0)
 
 
-MOST_HISTORY_ROWS = 5000  # of an approximation, evenly spaced, that regressions are fitted to
-MOST_DIRECTIONS = 80  # benchmarks/new_row_means.py: from 40 to 80 the error of chosen columns changes by less than 4 %
-LEAST_COLUMN_NOISE = 0.05  # of the mean variance of a column; the same benchmark is flat from .05 to .2
+MOST_HISTORY_ROWS = 5000  # cost: of an approximation, evenly spaced, that regressions are fitted to
+MOST_DIRECTIONS = 80  # tuned: flat from 40 to 80 to 4 % of the error of chosen columns (benchmarks/new_rows.py)
+LEAST_COLUMN_NOISE = 0.05  # tuned: of the mean variance of a column; flat from .05 to .2 (the same)
 
 
 class HistoryModel(NamedTuple):

@@ -21,7 +21,7 @@ from ..observation import Cells, Observation
 
 __all__ = ["FOLDS", "LeftOut", "dealt", "left_out", "made_again"]
 
-FOLDS = 5  # the usual number: refits have four fifths of the values, at five times the cost of a fit
+FOLDS = 5  # usual: the number: refits have four fifths of the values, at five times the cost of a fit
 
 
 def dealt(place: IndexVector, folds: int, rng: np.random.Generator) -> IndexVector:
@@ -37,10 +37,10 @@ def made_again(method: Any, observation: Observation, fold: IndexVector, folds: 
         yield method.fit(observation.subset(entries=fold != k, design=observation.design))
 
 
-MANY_CELLS = 20_000  # cells; with more, the fit is repeated once and not five times
-ENOUGH_ENTRIES = 100  # entries; with fewer, rows and columns are left out too
-MOST_OF_MANY_CELLS = 5000  # values that are left out if there are many
-MOST_OF_A_ROW = 200  # cells of a row that is left out; more of one row add little
+MANY_CELLS = 20_000  # cost: cells; with more, the fit is repeated once and not five times
+ENOUGH_ENTRIES = 100  # tuned: entries; with fewer, rows and columns are left out too
+MOST_OF_MANY_CELLS = 5000  # cost: values that are left out if there are many
+MOST_OF_A_ROW = 200  # cost: cells of a row that is left out; more of one row add little
 
 
 class Fold(NamedTuple):

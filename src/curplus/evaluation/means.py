@@ -20,16 +20,15 @@ from .._validation import check_real
 from ..exceptions import InvalidArgumentError
 from ..factorization import Factorization
 from ..observation import Observation
-from .cross_fit import FEWEST_HELD_OUT, CrossFit, check_arguments, cross_fit, one_noise
-from .effective_sample import effective_sample_size, tail_of
+from .cross_fit import CrossFit, check_arguments, cross_fit, one_noise
+from .effective_sample import FEWEST, effective_sample_size, tail_of
 from .mean_estimates import MeanEstimates
 from .row_means import RowMeans, from_columns, with_entries, without_entries
-from .row_sums import deviations, known_part
+from .row_sums import KnownPart, deviations, known_part
 
 __all__ = ["estimate_means"]
 
-MIN_SIZE_OF_MEANS = 30  # effective, of squared errors: below, a few of them decide a mean
-MIN_TAIL_INDEX = 1.25  # least Hill index of squared errors: they have a mean above 1
+MIN_TAIL_INDEX = 1.25  # tuned: least Hill index of squared errors: they have a mean above 1
 
 
 def estimate_means(
@@ -147,11 +146,7 @@ def _means_of_rows(approximation: Factorization, observation: Observation, level
         means = without_entries(known, prediction, found.sample) if found.reason else with_entries(known, found)
     reason = "" if is_exact.all() else observation.bounds.reason or reason
     means = means.without_errors(~is_exact) if reason else means
-    if len(closed := np.flatnonzero(known.n_places == 0)):
-        n, m = observation.shape
-        predicted, none = to_numpy(prediction @ np.ones(m))[closed] / m, np.full(len(closed), math.nan)
-        part = RowMeans(predicted, none, none, predicted, none, none)
-        means = means.with_rows(closed, np.zeros(n), np.ones(n), part)
+    means = _with_forbidden_rows(means, known, prediction)
     known_noise = 0.0 if math.isnan(noise) else noise / unit
     of_row = known_noise / math.sqrt(observation.shape[1])
     compared = tuple(part.with_noise(of_row).times(unit) for part in means.compared(shared))
@@ -178,10 +173,20 @@ def _means_of_rows(approximation: Factorization, observation: Observation, level
     )
 
 
+def _with_forbidden_rows(means: RowMeans, known: KnownPart, prediction: Factorization) -> RowMeans:
+    """The same with predicted means, without errors, of rows that are forbidden as a whole."""
+    n, m = prediction.shape
+    if not len(closed := np.flatnonzero(known.n_places == 0)):
+        return means
+    predicted, none = to_numpy(prediction @ np.ones(m))[closed] / m, np.full(len(closed), math.nan)
+    part = RowMeans(predicted, none, none, predicted, none, none)
+    return means.with_rows(closed, np.zeros(n), np.ones(n), part)
+
+
 def _squares(found: CrossFit) -> FloatArray:
     """Squared errors, less the means of their rows."""
     squares: FloatArray = deviations(found) ** 2 / found.chances
-    if np.count_nonzero(squares) < FEWEST_HELD_OUT:  # most rows have one entry, which has no deviation
+    if np.count_nonzero(squares) < FEWEST:  # most rows have one entry, which has no deviation
         squares = found.chances * found.residuals**2
     return squares
 
@@ -191,10 +196,10 @@ def _why_not(squares: FloatArray) -> str:
     if not np.any(squares):
         return ""
     size, index = effective_sample_size(squares), tail_of(squares).power
-    if size < MIN_SIZE_OF_MEANS:
+    if size < FEWEST:
         return (
             f"the effective sample size of the {len(squares)} squared errors is {size:.0f}, and at least "
-            f"{MIN_SIZE_OF_MEANS} is needed"
+            f"{FEWEST} is needed"
         )
     if index < MIN_TAIL_INDEX:
         return (

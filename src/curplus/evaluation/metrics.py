@@ -79,7 +79,7 @@ def gram_singular_values(matrix: Any) -> FloatArray:
     return np.asarray(np.sqrt(squares[::-1].clip(min=0.0)))
 
 
-MOST_DENSE = 4_000_000  # entries of a dense matrix of which all singular values are computed: seconds
+MOST_DENSE = 4_000_000  # cost: entries of a dense matrix of which all singular values are computed: seconds
 
 
 class ReferenceMatrix:
@@ -295,7 +295,7 @@ def relative_frobenius_error(matrix: Any, approximation: Factorization, rank: in
     target = _target(matrix)
     best = target.best_frobenius_error(check_count(rank, name="rank", at_least=0))
     by_subtraction = target.is_sparse or len(target._spectrum) < min(target.shape)
-    floor = 3e-8 * target.frobenius_norm if by_subtraction else target.rounding
+    floor = 3e-8 * target.frobenius_norm if by_subtraction else target.rounding  # rounding: of a difference
     return _ratio(frobenius_error(target, approximation), max(best, floor))
 
 
@@ -347,7 +347,7 @@ def _leading_singular_pairs(
     n, m = operator.shape
     if n < m:
         return _leading_singular_pairs(operator.H, count, tol=tol, unit=unit, start=start)
-    if m <= max(32, 3 * count):
+    if m <= max(32, 3 * count):  # cost: a dense decomposition is faster
         _, s, Vh = scipy.linalg.svd(operator.matmat(np.eye(m)) / unit, full_matrices=False)
         return s[:count] * unit, adjoint(Vh[:count])
     kind = np.result_type(operator.dtype, np.float64)
@@ -355,7 +355,7 @@ def _leading_singular_pairs(
     x = np.random.default_rng(0).standard_normal(m).astype(kind)
     x /= np.linalg.norm(x)
     if start is not None:  # with some noise: from a vector that is exactly singular, Lanczos finds no other
-        x = start + x / 10
+        x = start + x / 10  # steps: where they begin
     if not np.any(gram.matvec(x)):
         return np.zeros(count), np.eye(m, count)
     try:

@@ -13,13 +13,11 @@ from ..factorization import Factorization
 from ..observation import Observation
 from .cross_fit import CrossFit
 from .differences import Means, columns_in_turn, shared_errors, values_at
+from .effective_sample import FEWEST_FOR_T
 from .row_effects import RowEffects, Variances, pooled_variances, row_effects
 from .row_sums import KnownPart, RowSample, predicted_sums, sample_rows, with_steering
 
 __all__ = ["RowMeans", "with_entries", "without_entries"]
-
-FEWEST_FOR_A_SLOPE = 10  # rows, for a regression on the mean of the sampled columns
-FEWEST_COLUMNS = 10  # from which the mean of a row is estimated with an interval
 
 
 class RowMeans(NamedTuple):
@@ -114,12 +112,12 @@ def from_columns(sample: Observation, known: KnownPart, prediction: Factorizatio
     """
     columns, (n, m) = columns_in_turn(sample), sample.shape
     has_gaps = sample.known_columns is not None and not len(sample.drawn_columns)
-    if sample.forbidden.any or has_gaps or len(columns) < (1 if len(sample.drawn_columns) else FEWEST_COLUMNS):
+    if sample.forbidden.any or has_gaps or len(columns) < (1 if len(sample.drawn_columns) else FEWEST_FOR_T):
         return None
     values = values_at(sample, np.arange(n), columns)
     is_known, is_whole = ~np.isnan(values), known.n_values == m
     n_values = np.where(is_whole, 0, np.count_nonzero(is_known, axis=1))
-    is_told = n_values >= min(FEWEST_COLUMNS, m)
+    is_told = n_values >= min(FEWEST_FOR_T, m)
     mean, others = np.nansum(values, axis=1) / np.maximum(n_values, 1), without_entries(known, prediction, sample).mean
     around, count = np.where(is_known, values - mean[:, None], 0.0)[is_told], n_values[is_told].astype(np.float64)
     second, fourth = (np.sum(around**power, axis=1) / count for power in (2, 4))
@@ -181,7 +179,7 @@ def _covariates(known: KnownPart, some: IndexVector) -> FloatArray:
     """Covariates of rows: a constant, and the mean over the sampled columns if there are any, shape (k, 1 or 2)."""
     count = known.n_values[some]
     ones = np.ones((len(some), 1))
-    if len(some) < FEWEST_FOR_A_SLOPE or not np.all(count):
+    if len(some) < FEWEST_FOR_T or not np.all(count):
         return ones
     means = known.total[some] / count
     return np.column_stack([ones, means - np.mean(means)]) if np.ptp(means) > 0 else ones

@@ -22,13 +22,13 @@ from .skeleton import svd_of, without_gaps
 
 __all__ = ["Interpolation"]
 
-FEWEST_FOR_INTERPOLATION = 1000  # entries; with fewer, the number of directions would fit noise
-MOST_FOR_DIRECTIONS = 2000  # entries by which the number of directions is chosen
-NOISY = (
-    0.05  # of the entries: larger errors are noise (functions read to a tolerance: below .01; word counts: above .9)
-)
-NO_NOISE = 0.01  # of the entries: with errors this small and nearly all directions, nothing is left to average
-NEARLY_ALL = 0.9  # of the directions (functions read to 1e-3 to 1e-6: .91 to 1; rank 6 and noise, 7 to 30 rows: to .86)
+FEWEST_FOR_INTERPOLATION = 1000  # tuned: entries; with fewer, the number of directions would fit noise
+MOST_FOR_DIRECTIONS = 2000  # cost: entries by which the number of directions is chosen
+# tuned: of the entries; larger errors are noise; flat from .01 (functions read to a tolerance) to .9 (word counts)
+NOISY = 0.05
+NO_NOISE = 0.01  # tuned: of the entries: with errors this small and nearly all directions, nothing is left to average
+# tuned: of the directions; flat from .86 (rank 6 and noise, 7 to 30 rows) to .91 (functions read to 1e-3 to 1e-6)
+NEARLY_ALL = 0.9
 
 
 @dataclass(frozen=True)
