@@ -8,7 +8,7 @@ import pytest
 
 import curplus
 from curplus.acquisition import NarrowMeans
-from curplus.evaluation.boundary import Boundary, look_sizes
+from curplus.evaluation.elimination import Boundary, look_sizes
 from curplus.exceptions import InvalidArgumentError
 
 
@@ -265,7 +265,7 @@ def test_one_comparison_is_wrong_as_often_as_was_spent():
     for _ in range(4000):
         sums = np.cumsum(rng.permutation(population))
         z = [sums[d - 1] / d / math.sqrt((1 / d - 1 / m) * np.var(population, ddof=1)) for d in sizes]
-        wrong += any(x > -curplus.evaluation.boundary.scipy.special.ndtri(p) for x, p in zip(z, bounds, strict=True))
+        wrong += any(x > -curplus.evaluation.elimination.scipy.special.ndtri(p) for x, p in zip(z, bounds, strict=True))
     assert 0.7 * spent < wrong / 4000 < 1.3 * spent
     assert sum(bounds) > 1.3 * spent  # than by Bonferroni's inequality
 

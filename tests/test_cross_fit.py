@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import curplus
-from curplus.evaluation.baseline import left_out_means_at
+from curplus.evaluation.additive import additive_without
 from curplus.evaluation.cross_fit import cross_fit
-from curplus.evaluation.folds import FOLDS
+from curplus.evaluation.left_out import FOLDS
 from curplus.factorization import Provenance
 from curplus.observation import SamplePlan, SamplingDesign
 
@@ -180,9 +180,9 @@ def test_means_find_an_additive_matrix(gaps, n_lines):
         M[rng.random(M.shape) < 0.05] = np.nan
     seen = curplus.observe(M, n_columns=n_lines, n_rows=n_lines, n_entries=2400, gaps=gaps, rng=0)
     records = np.flatnonzero(seen.outside)
-    for at, held in ((records[::8], records[::8]), (records, None)):
-        error = left_out_means_at(seen, at, held) - seen.values[at]
-        assert np.sqrt(np.mean(error**2)) < 0.5
+    at = records[::8]
+    error = additive_without(seen, at).at(seen.i[at], seen.j[at]) - seen.values[at]
+    assert np.sqrt(np.mean(error**2)) < 0.5
 
 
 def test_a_refused_estimate_is_called_no_bound_and_does_not_come_first(crossed):

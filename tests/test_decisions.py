@@ -56,7 +56,7 @@ def test_a_decision_is_a_name_an_evidence_and_an_outcome():
     assert found["rank"] == ("left-out values are predicted as well as with more", report.rank)
     assert "left-out values" in found["blend"][0]
     assert found["exact"][1] is False
-    assert re.fullmatch(r"left-out rows and columns are predicted to [\d.]+%", found["ridge"][0])
+    assert re.fullmatch(r"left-out ones are predicted to [\d.]+%", found["ridge"][0])
     assert "rank" not in [fact.name for fact in curplus.approximate(seen, 3).report.decisions]
 
 

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 import curplus
 from curplus.acquisition import ProductLeverage
-from curplus.evaluation.conformal import fit_scores, weighted_quantile
 from curplus.evaluation.entry_intervals import measured_values
-from curplus.evaluation.entry_scale import fit_scale
+from curplus.evaluation.entry_scale import fit_scale, fit_scores, weighted_quantile
 from curplus.exceptions import InvalidArgumentError
 from curplus.factorization import Provenance
 from curplus.observation import SamplingDesign

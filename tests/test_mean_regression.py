@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from curplus.evaluation.mean_regression import MEAN_RIDGES, MeanRegression, _ridge
+from curplus.evaluation.history import MEAN_RIDGES, MeanRegression, _ridge
 
 
 def table(rng, n=60, k=8, noise=0.3):

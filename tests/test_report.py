@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import curplus
+from curplus.evaluation.effective_sample import FEWEST
 from curplus.methods.approximate.blend import Held
-from curplus.methods.approximate.report import CLEARLY_BETTER, FEWEST_FOR_A_VERDICT, judged
+from curplus.methods.approximate.report import CLEARLY_BETTER, judged
 from tests.test_evidence import noisy
 
 
@@ -86,7 +87,7 @@ def test_an_error_that_rests_on_few_values_is_not_stated(rng):
     assert "the error is not estimated" in verdict or "no evidence" in verdict
 
 
-@pytest.mark.parametrize("counts", [(1, 0, 0), (0, 0, FEWEST_FOR_A_VERDICT - 1)])
+@pytest.mark.parametrize("counts", [(1, 0, 0), (0, 0, FEWEST - 1)])
 def test_of_too_few_values_the_answer_is_unverifiable(counts):
     seen = curplus.observe(noisy(), n_columns=counts[0], n_rows=counts[1], n_entries=counts[2], rng=0)
     assert curplus.approximate(seen).report.verdict.startswith("unverifiable")

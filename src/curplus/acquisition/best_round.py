@@ -11,8 +11,8 @@ from .._spelling import counted
 from .._typing import IndexVector
 from ..evaluation import Best
 from ..evaluation.best import standing_of
+from ..evaluation.differences import Paired, columns_in_turn
 from ..evaluation.elimination import Standing
-from ..evaluation.paired import Paired, columns_in_turn
 from ..observation import Observation, SamplePlan
 from ..observation.plan import ALL_UNIFORM
 from .prices import Prices

@@ -9,8 +9,8 @@ import numpy as np
 
 from .._arrays import to_numpy
 from .._typing import FloatArray, IndexVector
-from ..evaluation.conformal import Scores, fit_scores
 from ..evaluation.cross_fit import CrossFit, errors_at
+from ..evaluation.entry_scale import Scores, fit_scores
 from ..factorization import Basis, Factorization, FittedModel, Provenance
 from ..methods.approximate.factors import PSEUDO_COUNT
 from ._tables import dense_with_gaps

@@ -19,14 +19,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._arrays import abs_squared, conjugate, double, is_complex
+from .._arrays import abs_squared, conjugate, double, gather, is_complex, to_numpy
+from .._sets import is_in
 from .._typing import FloatArray, IndexVector
-from ..observation import Entries
+from ..observation import Entries, Observation
 
-__all__ = ["AdditiveModel", "additive_model", "sums_by"]
+__all__ = ["AdditiveModel", "additive_model", "additive_without"]
 
-MOST_EM_STEPS, STEADY_VARIANCE = 100, 1e-3  # until no variance changes by more than this fraction
-NEGLIGIBLE_VARIANCE = 1e-12  # of the variance of the cells, below which a variance counts as this
+MOST_OF_SAMPLES = (
+    100_000  # cost: cells of sampled rows, and of columns, that the baseline of a certificate is fitted to
+)
+MOST_EM_STEPS, STEADY_VARIANCE = 100, 1e-3  # steps: until no variance changes by more than this fraction
+NEGLIGIBLE_VARIANCE = 1e-12  # rounding: of the variance of the cells, below which a variance counts as this
 
 
 class AdditiveModel(NamedTuple):
@@ -52,7 +56,28 @@ class AdditiveModel(NamedTuple):
         return left, np.column_stack([np.ones(len(self.columns)), conjugate(self.columns)])
 
 
-def additive_model(entries: Entries, most_steps: int = MOST_EM_STEPS) -> AdditiveModel:
+def additive_without(observation: Observation, left_out: IndexVector) -> AdditiveModel:
+    """The additive model of what was read without some of the records; of very many cells, some of each row and column.
+
+    Rows and columns are not copied, so they may be arrays of any library.
+    """
+    o, (n, m) = observation, observation.shape
+    place = o.entries.flat_index
+    kept = np.flatnonzero(o.outside & ~is_in(place, np.unique(place[left_out])))
+    i, j, values = [o.i[kept]], [o.j[kept]], [to_numpy(o.values)[kept]]
+    for lines, index, width, turn in ((o.rows, o.row_index, m, False), (o.columns.T, o.column_index, n, True)):
+        size = len(index) * width
+        a, b = np.divmod(np.linspace(0, size - 1, min(size, MOST_OF_SAMPLES)).astype(np.int64), width)
+        found = to_numpy(gather(lines, a, b))
+        kept = ~np.isnan(found) & ~(is_in(b, np.sort(o.row_index)) if turn else np.zeros(len(b), dtype=bool))
+        values.append(found[kept])
+        i.append((b if turn else index[a])[kept])
+        j.append((index[a] if turn else b)[kept])
+    known = np.concatenate(values)
+    return additive_model(Entries(o.shape, np.concatenate(i), np.concatenate(j), known, weights=np.ones(len(known))))
+
+
+def additive_model(entries: Entries) -> AdditiveModel:
     """The additive model of weighted entries; a row without entries has offset zero."""
     values, weights = double(np.asarray(entries.values)), np.asarray(entries.weights)
     constant = np.average(values, weights=weights).item() if len(values) else 0.0
@@ -64,15 +89,15 @@ def additive_model(entries: Entries, most_steps: int = MOST_EM_STEPS) -> Additiv
     ]
     if variance == 0:
         return AdditiveModel(constant, sides[0].of_all(), sides[1].of_all(), 0.0)
-    noise = max(variance - sides[0].variance - sides[1].variance, variance / 10)
+    noise = max(variance - sides[0].variance - sides[1].variance, variance / 10)  # steps: where they begin
     total = float(np.sum(weights))
-    for _ in range(most_steps):
+    for _ in range(MOST_EM_STEPS):
         before = (noise, *(side.variance for side in sides))
         for side, other in (sides, sides[::-1]):
             constant += side.update(values - constant - other.at_entries(), noise, floor)
         rest = values - sides[0].at_entries() - sides[1].at_entries()
         constant = np.average(rest, weights=weights).item()
-        freedom = max(total - sides[0].freedom - sides[1].freedom, total / 10)
+        freedom = max(total - sides[0].freedom - sides[1].freedom, total / 10)  # steps: it stays positive
         noise = max(float(np.sum(weights * abs_squared(rest - constant))) / freedom, floor)
         now = (noise, *(side.variance for side in sides))
         if all(abs(a / b - 1) < STEADY_VARIANCE for a, b in zip(now, before, strict=True)):
@@ -103,7 +128,7 @@ class _SideOffsets:
         total = float(np.sum(known))
         if total - groups < 1 or groups < 2:
             return 0.0
-        means = sums_by(self._index, self._weights * deviations)[repeated] / known
+        means = _sums_by(self._index, self._weights * deviations)[repeated] / known
         sums = np.bincount(self._index, self._weights * abs_squared(deviations))[repeated]
         within = max(float(np.sum(sums - known * abs_squared(means))), 0.0)
         between = float(np.sum(known * abs_squared(means - np.average(means, weights=known))))
@@ -124,7 +149,7 @@ class _SideOffsets:
     def update(self, residuals: FloatArray, noise: float, floor: float) -> Any:
         """Offsets for the residuals of the other side, and their variance; returns their mean, part of the constant."""
         known = self._known + noise / self.variance
-        self._offsets = sums_by(self._index, self._weights * residuals) / known
+        self._offsets = _sums_by(self._index, self._weights * residuals) / known
         self.freedom = float(np.sum(self._known / known))
         mean = np.mean(self._offsets).item()  # zero at the optimum
         self._offsets -= mean
@@ -134,8 +159,8 @@ class _SideOffsets:
         return mean
 
 
-def sums_by(index: IndexVector, x: FloatArray, size: int = 0) -> FloatArray:
+def _sums_by(index: IndexVector, x: FloatArray) -> FloatArray:
     """Sums of the numbers of each index."""
     if is_complex(x):
-        return np.asarray(np.bincount(index, x.real, size) + 1j * np.bincount(index, x.imag, size))
-    return np.asarray(np.bincount(index, x, size))
+        return np.asarray(np.bincount(index, x.real) + 1j * np.bincount(index, x.imag))
+    return np.asarray(np.bincount(index, x))

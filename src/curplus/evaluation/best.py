@@ -57,7 +57,7 @@ class Best:
     k: int
     axis: int = 1
     largest: bool = True
-    level: float = 0.95
+    level: float = 0.95  # usual: a confidence
     among: Any = None
 
     def __post_init__(self) -> None:
@@ -108,7 +108,7 @@ class Decision:
 
     @property
     def facts(self) -> tuple[Fact, ...]:
-        """What there is to say, ready to be shown."""
+        """The report, ready to be shown."""
         named = {name: self._named(getattr(self, name)) or None for name in ("chosen", "left", "tied")}
         more = None if self.is_decided else float(f"{self.n_more:.3g}")
         return (

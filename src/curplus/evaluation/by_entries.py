@@ -12,21 +12,21 @@ from .._sets import union
 from .._typing import FloatArray, IndexVector, Vector
 from ..factorization.provenance import Refits
 from ..observation import Observation
-from .baseline import left_out_means_at
+from .additive import additive_without
 from .certificate import CROSS_FITTED, HELD_OUT
-from .cross_fit import CHANCES, FEWEST_HELD_OUT, refits_of
-from .effective_sample import check_tails, effective_sample_size, tail_of
-from .estimate import Estimate, no_evidence
-from .excess import EXCESS_ERROR, excess_of
+from .cross_fit import CHANCES, refits_of
+from .effective_sample import FEWEST, check_tails, effective_sample_size, tail_of
+from .estimate import EXCESS_ERROR, Estimate, excess_of, no_evidence
+from .left_out import FOLDS, dealt
 from .residual import Residual
 
 __all__ = ["by_entries", "errors_on_samples"]
 
-ENOUGH_HELD_OUT = 2000  # held-out entries: with fewer, all entries are held out in turn
-MOST_REFITTED = 20_000  # entries: with more, the fit is not repeated
-OVERFITTED = 0.9  # fitted squared errors below this share of the held-out ones are no reference
-MOST_COMPARED_WITH_MEANS = 100_000  # held-out entries: the error of means is then known to less than 1 %
-CLEARLY_LESS = 3.0  # standard errors
+ENOUGH_HELD_OUT = 2000  # cost: held-out entries: with fewer, all entries are held out in turn
+MOST_REFITTED = 20_000  # cost: entries: with more, the fit is not repeated
+OVERFITTED = 0.9  # tuned: fitted squared errors below this share of the held-out ones are no reference
+MOST_COMPARED_WITH_MEANS = 100_000  # cost: held-out entries: the error of means is then known to 1 %
+CLEARLY_LESS = 3.0  # usual: standard errors
 
 
 class UnusedEntries(NamedTuple):
@@ -51,8 +51,8 @@ def by_entries(residual: Residual) -> Estimate:
     read = float(np.sum(residual.squares_at(residual.once(np.flatnonzero(observation.outside)))))
     if not len(sample.records):
         return no_evidence("no entry was kept out of the fit")._replace(read=read)
-    if len(sample.records) < FEWEST_HELD_OUT:
-        few = f"only {len(sample.records)} entries can be held out, and at least {FEWEST_HELD_OUT} are needed"
+    if len(sample.records) < FEWEST:
+        few = f"only {len(sample.records)} entries can be held out, and at least {FEWEST} are needed"
         return no_evidence(few)._replace(read=read)
     squares, weights = sample.squares, _weights(observation, sample.records)
     mean = float(np.mean(weights * squares))
@@ -161,11 +161,14 @@ def _weights(observation: Observation, records: IndexVector) -> FloatArray:
 
 
 def _error_of_means(residual: Residual, sample: UnusedEntries, weights: FloatArray) -> float:
-    """Mean squared error of row and column means at the same entries."""
-    o, step = residual.observation, max(len(sample.records) // MOST_COMPARED_WITH_MEANS, 1)
-    records, held = sample.records[::step], sample.records if sample.evidence == HELD_OUT else None
-    guess = left_out_means_at(o.divide(residual.unit), records, without=held) * residual.unit
-    return float(np.mean(weights[::step] * residual.squares_of(records, guess)))
+    """Mean squared error of the additive model at the same entries, or at a fold of them."""
+    o, step = residual.observation.divide(residual.unit), max(len(sample.records) // MOST_COMPARED_WITH_MEANS, 1)
+    some = np.arange(0, len(sample.records), step)
+    if sample.evidence != HELD_OUT:  # a fold of them is left out of the means
+        some = np.flatnonzero(dealt(o.entries.flat_index[sample.records], FOLDS, np.random.default_rng(0)) == 0)
+    at = sample.records[some]
+    guess = additive_without(o, at).at(o.i[at], o.j[at]) * residual.unit
+    return float(np.average(residual.squares_of(at, guess), weights=weights[some]))
 
 
 def _design_of_entries(observation: Observation) -> str:

@@ -12,14 +12,15 @@ from ..exceptions import InvalidArgumentError
 from ..factorization.provenance import Refits
 from .certificate import LEFT_OUT_COLUMNS, LEFT_OUT_ROWS
 from .effective_sample import MIN_EFFECTIVE_SIZE, Tail, check_tails, tail_of
-from .estimate import Estimate, no_evidence
-from .excess import EXCESS_ERROR, excess_of
+from .estimate import EXCESS_ERROR, Estimate, excess_of, no_evidence
 from .residual import Residual, listed, spectral_norm, zero_at_gaps
 
 __all__ = ["by_columns", "by_rows"]
 
-LEAVE_OUT_INFLATION = 1.15  # of standard errors from left-out rows, which share their fits (benchmarks/certificate.py)
-ROW_FOLDS = 10  # refits keep nine tenths of the rows
+LEAVE_OUT_INFLATION = (
+    1.15  # tuned: of standard errors from left-out rows, which share their fits (benchmarks/certificate.py)
+)
+ROW_FOLDS = 10  # usual: refits keep nine tenths of the rows
 
 
 def by_columns(residual: Residual, *, for_an_interval: bool) -> Estimate:

@@ -119,4 +119,4 @@ class Certificate:
 
 def _percent(share: float) -> str:
     """A share in percent, with three digits however small it is."""
-    return f"{share:.0%}" if share >= 10 else f"{100 * share:.3g}%"
+    return f"{share:.0%}" if share >= 10 else f"{100 * share:.3g}%"  # usual: digits shown

@@ -13,25 +13,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from numbers import Real
-from typing import Any
 
 import numpy as np
 
-from ..exceptions import InvalidArgumentError
 from ..factorization import Factorization
 from ..observation import Observation
 from .by_entries import by_entries
 from .by_rows import by_columns, by_rows
 from .certificate import ALL_READ, Certificate
-from .cross_fit import judged_part, with_what_is_withheld
+from .cross_fit import check_arguments, judged_part, with_what_is_withheld
 from .estimate import Estimate
 from .residual import Residual
 from .trace import certify_by_trace
 
 __all__ = ["certify"]
 
-EXPECTED_MEETINGS = 5  # draws of a kind of error: the chance of none is then exp(-5), 1 in 150
+EXPECTED_MEETINGS = 5  # mathematics: draws of a kind of error: the chance of none is then exp(-5), 1 in 150
 
 
 def certify(approximation: Factorization, observation: Observation, *, level: float = 0.95) -> Certificate:
@@ -83,11 +80,10 @@ def certify(approximation: Factorization, observation: Observation, *, level: fl
 
     The interval is refused if s is below 100 (50 for rows), or if the tail is too heavy. The tail is the largest 100 of
     all these squares that exceed the upper twentieth of what was held or left out. It is too heavy if Hill's index is
-    below 2.5 and the *lightness*, the exponent c of a tail :math:`\exp(-x^c)` with that index there, is below 0.4
-    (0.45 without reference errors). The lightness is 1 for squares of Gaussian errors and 0.5 for those of errors with
-    exponential tails. From 0.6 down to 0.4, less one standard error, the upper half of the interval is widened, up to
-    twice its length: missed large errors bias the estimate down. The standard error from rows is multiplied by 1.15,
-    since rows share their fits.
+    below 2.5 and the *lightness*, the exponent c of a tail :math:`\exp(-x^c)` with that index there, is below 0.4. The
+    lightness is 1 for squares of Gaussian errors and 0.5 for those of errors with exponential tails. From 0.6 down to
+    0.4, less one standard error, the upper half of the interval is widened, up to twice its length: missed large errors
+    bias the estimate down. The standard error from rows is multiplied by 1.15, since rows share their fits.
 
     If the probabilities leave some positions no chance, the entries do not represent these: their mean inverse
     probability, relative to a uniform draw, is then below 1, and the interval is refused.
@@ -107,7 +103,7 @@ def certify(approximation: Factorization, observation: Observation, *, level: fl
     >>> bool(low < np.linalg.norm(M - approx.to_array()) < high)
     True
     """
-    _check(approximation, observation, level)
+    check_arguments(approximation, observation, level, caller="certify")
     if (exact := certify_by_trace(approximation, observation)) is not None:
         return exact
     spectral_norm = Residual(approximation, observation).spectral_norm
@@ -175,34 +171,3 @@ def _certificate(residual: Residual, estimate: Estimate, spectral_norm: float, l
 def _both(limits: tuple[float, float], of: Callable[[float], float]) -> tuple[float, float]:
     low, high = limits
     return of(low), of(high)
-
-
-def _check(approximation: Any, observation: Any, level: Any) -> None:
-    if not isinstance(approximation, Factorization) or not isinstance(observation, Observation):
-        raise InvalidArgumentError(
-            f"certify was given a {type(approximation).__name__} and a {type(observation).__name__}. "
-            "Give certify(approximation, observation): of a table with gaps, Observation.from_table(table) and what "
-            "approximate makes of it. CURImputer fills a table at once and estimates its errors."
-        )
-    if not isinstance(level, Real) or not 0 < float(level) < 1:
-        raise InvalidArgumentError(f"level={level!r} is not a confidence. Give a number between 0 and 1, such as 0.95.")
-    if approximation.shape != observation.shape:
-        raise InvalidArgumentError(
-            f"the approximation has shape {approximation.shape} and the observation {observation.shape}. "
-            "Give the observation that the approximation was computed from."
-        )
-    made_from = approximation.provenance.fingerprint
-    if made_from is not None and made_from != observation.fingerprint:
-        names = ("columns", "rows", "positions of entries", "positions of entries", "values of entries")
-        parts = zip(names, made_from, observation.fingerprint, strict=True)
-        other = ", ".join(dict.fromkeys(name for name, a, b in parts if a != b))
-        raise InvalidArgumentError(
-            f"the approximation was computed from another observation: its {other} differ. "
-            "Give the one it was computed from, or compute it again from this one."
-        )
-    last = int(approximation.held_out.max(initial=-1))
-    if last >= observation.n_entries:
-        raise InvalidArgumentError(
-            f"the approximation held out entry {last}, but the observation has {observation.n_entries} entries. "
-            "Give the one it was computed from."
-        )

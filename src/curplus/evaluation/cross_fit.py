@@ -17,18 +17,18 @@ import numpy as np
 from .._arrays import gather, take, to_numpy, with_nan
 from .._sets import NO_INDEX
 from .._typing import FloatArray, IndexVector
-from .._validation import check_level, check_real
+from .._validation import check_level
 from ..exceptions import InvalidArgumentError
 from ..factorization import Factorization
 from ..factorization.provenance import Refits
 from ..observation import Observation
 from ..observation.plan import SamplingDesign
-from .folds import FOLDS, dealt, made_again
+from .effective_sample import FEWEST
+from .left_out import FOLDS, dealt, made_again
 from .residual import Residual
 
 __all__ = [
     "CHANCES",
-    "FEWEST_HELD_OUT",
     "CrossFit",
     "check_arguments",
     "cross_fit",
@@ -40,7 +40,6 @@ __all__ = [
     "with_what_is_withheld",
 ]
 
-FEWEST_HELD_OUT = 30  # held-out entries in all; with fewer there is no estimate
 CHANCES = (
     "how the entries were chosen is not known, so they may not represent the rest (observe draws uniformly; if yours "
     "were drawn so, or values are missing at random, use observation.with_design(entries='uniform'))"
@@ -112,8 +111,8 @@ def cross_fit(
         return _by_own_entries(approximation, observation, f"the approximation cannot be made again ({reason})")
     counted = _counted(sample, np.flatnonzero((refits.fold >= 0) & ~sample.steering))
     steering = (refits.fold >= 0) & sample.steering & ~sample.is_forbidden(sample.i, sample.j) & with_steering
-    if len(counted) < FEWEST_HELD_OUT:
-        few = f"only {len(counted)} entries can be held out, and at least {FEWEST_HELD_OUT} are needed"
+    if len(counted) < FEWEST:
+        few = f"only {len(counted)} entries can be held out, and at least {FEWEST} are needed"
         return _nothing(sample, with_what_is_withheld(few, sample))
     return CrossFit(sample, refits.fits, refits.fold, counted, _counted(sample, np.flatnonzero(steering)))
 
@@ -133,7 +132,7 @@ def refits_of(
     if method is None or method.sees_whole_matrix:
         return None, "how it was made is not known" if method is None else "it was made from the whole matrix"
     fold = _drawn_folds(sample, folds, with_steering and sample.probabilities is None)
-    if np.count_nonzero(fold >= 0) < FEWEST_HELD_OUT:
+    if np.count_nonzero(fold >= 0) < FEWEST:
         return _of_entries(sample, fold, ()), ""
     try:
         return _of_entries(sample, fold, tuple(made_again(method, sample, fold, folds))), ""
@@ -150,7 +149,7 @@ def _by_own_entries(approximation: Factorization, observation: Observation, why:
     """The entries that the approximation did not use, as the only fold."""
     held = Residual(approximation, observation).held_out()
     held = held[~observation.steering[held]]
-    if len(held) < FEWEST_HELD_OUT:
+    if len(held) < FEWEST:
         return _nothing(observation, f"{why}, and its fit left out only {len(held)} entries")
     fold = np.full(observation.n_entries, -1)
     fold[held] = 0
@@ -236,13 +235,27 @@ def check_arguments(approximation: Any, observation: Any, level: Any, *, caller:
     if not isinstance(approximation, Factorization) or not isinstance(observation, Observation):
         raise InvalidArgumentError(
             f"{caller} was given a {type(approximation).__name__} and a {type(observation).__name__}. "
-            f"Give {caller}(approximation, observation)."
+            f"Give {caller}(approximation, observation): of a table with gaps, Observation.from_table(table) and what "
+            "approximate makes of it. CURImputer fills a table at once and estimates its errors."
         )
     check_level(level)
-    check_real(observation.values, "means and intervals of cells")
-    made_from = approximation.provenance.fingerprint
-    if approximation.shape != observation.shape or made_from not in (None, observation.fingerprint):
+    if approximation.shape != observation.shape:
         raise InvalidArgumentError(
             f"the approximation, of shape {approximation.shape}, was computed from another observation than this one, "
-            f"of shape {observation.shape}. Give the one it was computed from, or compute it again from this one."
+            f"of shape {observation.shape}. Give the one it was computed from."
+        )
+    made_from = approximation.provenance.fingerprint
+    if made_from is not None and made_from != observation.fingerprint:
+        names = ("columns", "rows", "positions of entries", "positions of entries", "values of entries")
+        parts = zip(names, made_from, observation.fingerprint, strict=True)
+        other = ", ".join(dict.fromkeys(name for name, a, b in parts if a != b))
+        raise InvalidArgumentError(
+            f"the approximation was computed from another observation: its {other} differ. "
+            "Give the one it was computed from, or compute it again from this one."
+        )
+    last = int(approximation.held_out.max(initial=-1))
+    if last >= observation.n_entries:
+        raise InvalidArgumentError(
+            f"the approximation held out entry {last}, but the observation has {observation.n_entries} entries. "
+            "Give the one it was computed from."
         )

@@ -20,12 +20,28 @@ import numpy as np
 import scipy.special
 from numpy.typing import NDArray
 
-from .._arrays import blocks
-from .._typing import FloatArray, IndexVector
+from .._arrays import blocks, index_table, take, to_numpy
+from .._sets import is_in
+from .._typing import FloatArray, IndexVector, Matrix
+from ..observation import Observation
 
-__all__ = ["Difference", "Means", "largest_possible", "means_of_columns", "rank_limits", "shared_errors"]
+__all__ = [
+    "Difference",
+    "Means",
+    "Paired",
+    "columns_in_turn",
+    "features_of",
+    "largest_possible",
+    "means_of_columns",
+    "means_with_controls",
+    "paired_means",
+    "rank_limits",
+    "shared_errors",
+    "values_at",
+    "whole_rows",
+]
 
-SPARE = 64  # rows besides the k best that are compared with all others; more can only shorten the list
+SPARE = 64  # cost: rows besides the k best that are compared with all others; more can only shorten the list
 
 
 class Difference(NamedTuple):
@@ -140,3 +156,129 @@ def _above(means: Sequence[Means], a: IndexVector, b: IndexVector, chance: float
         above &= ~known | each.is_above(a, b, chance)
         is_known |= known
     return above & is_known
+
+
+FOR_EACH = 5  # tuned: columns for each feature: with fewer, residuals are too small (benchmarks/best.py, coverage)
+MOST = 20  # tuned: features; flat from 5 to 100 to 2 % of the answers (benchmarks/best.py)
+RIDGES = np.geomspace(1e-3, 1e3, 13)  # steps: in terms of the mean square of a feature
+
+
+def features_of(rows: FloatArray) -> FloatArray:
+    """Leading components of rows (h, m) that are known whole: what tells columns apart, shape (m, r)."""
+    _, s, Vt = np.linalg.svd(rows - np.mean(rows, axis=1, keepdims=True), full_matrices=False)
+    r = int(np.count_nonzero(s[:MOST] > np.finfo(float).eps * max(rows.shape) * (s[0] if len(s) else 0.0)))
+    return np.asarray(Vt[:r].T * s[:r])
+
+
+def means_with_controls(values: FloatArray, features: FloatArray, mean_feature: FloatArray, n_columns: float) -> Means:
+    r"""Means of rows from their values (n, d) in columns with features (d, r), which rows that are known whole give.
+
+    With features :math:`f_j` of all m columns, whose mean :math:`\bar f` is known, and the values of a row in d columns
+    drawn uniformly, the regression estimator of its mean is
+
+    .. math:: \hat\theta = \bar y + (\bar f - \bar f_d)^\top b, \qquad b = (F^\top F + \lambda I)^{-1} F^\top y,
+
+    and its variance that of the residuals (Cochran, Sampling Techniques, 1977, chapter 7). One :math:`\lambda` serves
+    all rows, so that differences of rows have the differences of their residuals. It is the one with which each column
+    is predicted best from the others, and residuals are those at columns that were left out; if the plain mean predicts
+    better, it is taken.
+    """
+    plain, d = means_of_columns(values, n_columns), values.shape[1]
+    features, mean_feature = features[:, : d // FOR_EACH], mean_feature[: d // FOR_EACH]
+    if not features.shape[1]:
+        return plain
+    centre = np.mean(features, axis=0)
+    around = values - plain.mean[:, None]
+    U, s, Vt = np.linalg.svd(features - centre, full_matrices=False)
+    squares, shown, best = s**2, around @ U, float(np.sum(around**2)) * (d / (d - 1)) ** 2
+    found = None
+    for ridge in RIDGES * float(np.mean(squares)):
+        share = squares / np.maximum(squares + ridge, np.finfo(float).tiny)
+        residuals = (around - (shown * share) @ U.T) / np.maximum(1 - 1 / d - U**2 @ share, 1 / d)
+        if (total := float(np.sum(residuals**2))) < best:
+            best, found = total, (residuals, share)
+    if found is None:
+        return plain
+    residuals, share = found
+    slope = (shown * (share / np.where(s > 0, s, 1.0))) @ Vt
+    shared = shared_errors(residuals, n_columns) * math.sqrt((d - 1) / d)
+    error = np.sqrt(np.sum(shared**2, axis=1))
+    return Means(plain.mean + slope @ (mean_feature - centre), error, plain.freedom - float(np.sum(share)), shared)
+
+
+class Paired(NamedTuple):
+    """Values of some rows in columns that were drawn uniformly, in the order of drawing."""
+
+    rows: IndexVector  # (p,)
+    columns: IndexVector  # (d,)
+    values: FloatArray  # (p, d), NaN where they are not known
+    is_gap: NDArray[np.bool_]  # (p, d), where it is known that they cannot be measured
+    n_columns: int  # how many the columns were drawn from
+
+    @classmethod
+    def of(cls, observation: Observation, rows: IndexVector) -> Paired:
+        """Those of some rows of an observation."""
+        m = observation.shape[1]
+        columns = columns_in_turn(observation)
+        cells = rows[:, None] * m + columns
+        is_gap = is_in(cells.ravel(), observation.gap_index()).reshape(cells.shape)
+        values = values_at(observation, rows, columns)
+        return cls(rows, columns, values, is_gap, m - len(observation.forbidden.columns))
+
+    def columns_of(self, some: IndexVector) -> IndexVector:
+        """Places of columns that are known in some rows, up to the first one that is not known yet, without gaps."""
+        usable = np.flatnonzero(~np.any(self.is_gap[some], axis=0))
+        missing = np.flatnonzero(np.isnan(self.values[some][:, usable]).any(axis=0))
+        return usable[: missing[0]] if len(missing) else usable
+
+
+def columns_in_turn(observation: Observation) -> IndexVector:
+    """Columns drawn uniformly, in the order of drawing; sampled columns without such an order follow in any order."""
+    drawn, seen = observation.drawn_columns, observation
+    if seen.design.columns == "uniform":
+        others = np.setdiff1d(seen.column_index, drawn)
+        drawn = np.concatenate([drawn, np.random.default_rng(len(others)).permutation(others)])
+    kept: IndexVector = drawn[~np.isin(drawn, seen.forbidden.columns)]
+    return kept
+
+
+def values_at(observation: Observation, rows: IndexVector, columns: IndexVector) -> FloatArray:
+    """What is known where rows and columns cross, NaN elsewhere, shape (p, d)."""
+    seen, (n, m) = observation, observation.shape
+    row, column = index_table(rows, n), index_table(columns, m)
+    here = np.flatnonzero((row[seen.i] >= 0) & (column[seen.j] >= 0))
+    place, size = row[seen.i[here]] * len(columns) + column[seen.j[here]], len(rows) * len(columns)
+    values = to_numpy(take(seen.values, here, axis=0)).astype(np.float64)
+    count = np.bincount(place, minlength=size)
+    with np.errstate(invalid="ignore"):
+        found = (np.bincount(place, values, size) / np.where(count, count, np.nan)).reshape(len(rows), len(columns))
+    _overlay(found, column[seen.column_index], seen.columns, rows)
+    _overlay(found.T, row[seen.row_index], seen.rows.T, columns)
+    return found
+
+
+def _overlay(found: FloatArray, place: IndexVector, lines: Matrix, others: IndexVector) -> None:
+    """Put what sampled columns (n, d1) have into columns of ``found``; a negative place is none of them."""
+    at = np.flatnonzero(place >= 0)
+    part = to_numpy(take(take(lines, at, axis=1), others, axis=0)).astype(np.float64)
+    found[:, place[at]] = np.where(np.isnan(part), found[:, place[at]], part)
+
+
+def paired_means(observation: Observation, rows: list[int]) -> Means:
+    """Means of some rows from the columns that were drawn and are known in all of them; of too few without an error."""
+    paired = Paired.of(observation, np.asarray(rows))
+    values = paired.values[:, ~np.isnan(paired.values).any(axis=0)]
+    if values.shape[1] < 2:
+        nothing = np.full(len(rows), np.nan)
+        return Means(nothing, nothing, np.ones(len(rows)))
+    return means_of_columns(values, paired.n_columns if observation.noise is None else np.inf)
+
+
+def whole_rows(observation: Observation) -> IndexVector:
+    """Rows that are known at every column that is not forbidden, ascending."""
+    seen, (n, m) = observation, observation.shape
+    n_known = np.bincount(seen.i[seen.outside], minlength=n) + seen.n_columns
+    n_known[seen.row_index] = m
+    some = np.flatnonzero(n_known >= m - len(seen.forbidden.columns))
+    columns = np.setdiff1d(np.arange(m), seen.forbidden.columns)
+    return some[~np.isnan(values_at(seen, some, columns)).any(axis=1)]

@@ -14,24 +14,33 @@ from numpy.typing import NDArray
 from .._arrays import array_namespace, blocks, by_block, is_dask_array, is_numpy_array, largest, to_numpy
 from .._typing import FloatArray, Vector
 
-__all__ = ["MIN_EFFECTIVE_SIZE", "Squares", "Tail", "check_tails", "effective_sample_size", "tail_of"]
+__all__ = [
+    "FEWEST",
+    "FEWEST_FOR_T",
+    "MIN_EFFECTIVE_SIZE",
+    "Squares",
+    "Tail",
+    "check_tails",
+    "effective_sample_size",
+    "tail_of",
+]
 
-# Of an average that is given an interval. This and the numbers below trade refusals for coverage; benchmarks/tails.py
-# and benchmarks/certificate.py measure both.
-MIN_EFFECTIVE_SIZE = {
-    "held-out entries": 100,
-    "cross-fitted entries": 100,
-    "left-out rows": 50,
-    "left-out columns": 50,
-}
-MIN_TAIL_POWER = 2.5  # squares that fall off with this power have a variance, with room for chance
-MIN_LIGHTNESS = 0.4  # squares of errors with exponential tails have 0.5, and those of Student's t(4) about 0.4
-MIN_LIGHTNESS_ALONE = 0.45  # without reference errors, which would show what a sample has missed
-LIGHT_ENOUGH = 0.6  # from here on, samples miss too little to matter
-MAX_WIDENING = 1.0  # of the upper half of an interval, at the least lightness: missed large errors bias it down
-N_LARGEST = 100  # how many of the largest squares show how they fall off
-LEVELS = 64  # between which numbers are counted at once
-LARGEST_SQUARE = 1e100  # a squared error that is as bad as any larger one
+FEWEST = 30  # usual: values, and their effective number, for any statement on their mean
+FEWEST_FOR_T = 10  # usual: values for an interval by Student's t, a slope, or a fourth power
+# tuned: of an average that is given an interval; it trades refusals for coverage, as do the numbers below
+MIN_EFFECTIVE_SIZE = dict.fromkeys(("held-out entries", "cross-fitted entries"), 100)
+MIN_EFFECTIVE_SIZE |= dict.fromkeys(("left-out rows", "left-out columns"), 50)  # tuned: in the same way
+MIN_TAIL_POWER = 2.5  # tuned: squares that fall off so have a variance; flat from 2.5 to 3 (benchmarks/tails.py)
+# tuned: 1/2 for squares of errors with exponential tails, about .4 for Student's t(4); the coverage is flat from .35 to
+# .45, and 44 to 37 % of the intervals are given (benchmarks/tails.py)
+MIN_LIGHTNESS = 0.4
+LIGHT_ENOUGH = 0.6  # tuned: samples of lighter tails miss too little; flat from .6 to .7 (benchmarks/tails.py)
+# tuned: of the upper half of an interval, at the least lightness, as missed large errors bias it down; flat from 1 to
+# 1.5 (benchmarks/tails.py)
+MAX_WIDENING = 1.0
+N_LARGEST = 100  # tuned: of the squares, which show how they fall off; flat from 50 to 100 (benchmarks/tails.py)
+LEVELS = 64  # cost: between which numbers are counted at once
+LARGEST_SQUARE = 1e100  # rounding: a squared error that is as bad as any larger one
 
 
 class Squares(NamedTuple):
@@ -48,7 +57,7 @@ class Squares(NamedTuple):
         for part in parts:
             if is_dask_array(part):
                 return cls.joined(by_block(_of_block, part))
-            for some in blocks(part.shape[0], 1, most=2**16 if is_numpy_array(part) else 2**24):
+            for some in blocks(part.shape[0], 1, most=2**16 if is_numpy_array(part) else 2**24):  # cost: memory
                 squares = part[some]
                 peak = float(array_namespace(part).max(squares))
                 least = top[0] if len(top) > N_LARGEST else -math.inf
@@ -83,9 +92,10 @@ class Tail(NamedTuple):
     lightness: float
     number: float = math.inf  # of squares that it is estimated from
 
-    def is_heavy(self, least: float = MIN_LIGHTNESS) -> bool:
+    @property
+    def is_heavy(self) -> bool:
         """Whether squares that were not drawn may add up to more than those that were."""
-        return self.power < MIN_TAIL_POWER and self.lightness < least
+        return self.power < MIN_TAIL_POWER and self.lightness < MIN_LIGHTNESS
 
     @property
     def stretch(self) -> float:
@@ -113,22 +123,21 @@ def check_tails(
     }
     judge = min(sizes, key=lambda name: sizes[name])
     size, least = sizes[judge], MIN_EFFECTIVE_SIZE[evidence]
-    lightness = MIN_LIGHTNESS if len(sizes) > 1 else MIN_LIGHTNESS_ALONE
     reason = ""
     if size < least:
         shown = min(round(size), least - 1)
         reason = f"the effective sample size of the {evidence} is {shown}{judge}, and at least {least} is needed"
-    elif tail.is_heavy(lightness):
+    elif tail.is_heavy:
         reason = (
             f"the squared errors have too heavy a tail (lightness {_rounded_down(tail.lightness)}, and at least "
-            f"{lightness:g} is needed): those not drawn may add up to more than those drawn"
+            f"{MIN_LIGHTNESS:g} is needed): those not drawn may add up to more than those drawn"
         )
     return size, reason
 
 
 def _rounded_down(x: float) -> str:
     """Two digits, rounded down: a number below a limit must not be printed as the limit."""
-    return f"{math.floor(100 * x) / 100:.2f}"
+    return f"{math.floor(100 * x) / 100:.2f}"  # usual: digits shown
 
 
 def _squares(x: Vector | Squares) -> Squares:
@@ -154,7 +163,7 @@ def tail_of(squares: Vector, *reference_errors: Vector | Squares) -> Tail:
     Their depth is the share of ``squares`` that is as large.
     """
     size = squares.shape[0]
-    threshold = _order_statistic(squares, max(size - max(10, size // 20) - 1, 0))
+    threshold = _order_statistic(squares, max(size - max(10, size // 20) - 1, 0))  # usual: a twentieth
     top = np.sort(np.concatenate([_largest_above(x, threshold) for x in (squares, *reference_errors)]))
     top = top[-N_LARGEST - 1 :]
     excess = np.log(top[top > 0] / np.min(top[top > 0], initial=math.inf))

@@ -19,13 +19,14 @@ from .._arrays import gather, index_table, to_numpy
 from .._extras import import_extra
 from .._sets import is_in
 from .._typing import FloatArray, IndexVector, Names
-from .._validation import check_index
+from .._validation import check_index, check_real
 from ..exceptions import InvalidArgumentError
 from ..factorization import Factorization
 from ..observation import Observation
 from ..observation.fill import error_of, limited, within_bounds
-from .conformal import fit_scores
-from .cross_fit import FEWEST_HELD_OUT, CrossFit, check_arguments, cross_fit, one_noise
+from .cross_fit import CrossFit, check_arguments, cross_fit, one_noise
+from .effective_sample import FEWEST
+from .entry_scale import fit_scores
 from .row_sums import known_part
 
 __all__ = ["EntryIntervals", "predict_interval"]
@@ -135,6 +136,7 @@ def predict_interval(
     True
     """
     check_arguments(approximation, observation, level, caller="predict_interval")
+    check_real(observation.values, "means and intervals of cells")
     n, m = observation.shape
     i, j = check_index(np.atleast_1d(i), n, name="i"), check_index(np.atleast_1d(j), m, name="j")
     if len(i) != len(j):
@@ -182,8 +184,8 @@ def _reach(found: CrossFit, i: IndexVector, j: IndexVector, level: float) -> tup
     if found.reason:
         return np.full(len(i), np.nan), found.reason
     once = _drawn_once(found)
-    if len(once) < FEWEST_HELD_OUT:
-        few = f"only {len(once)} positions were drawn once, and at least {FEWEST_HELD_OUT} are needed"
+    if len(once) < FEWEST:
+        few = f"only {len(once)} positions were drawn once, and at least {FEWEST} are needed"
         return np.full(len(i), np.nan), few
     row, column = (index[found.counted[once]] for index in (found.sample.i, found.sample.j))
     scores = fit_scores(found.residuals[once], row, column, found.chances[once], _n_known(found.sample))

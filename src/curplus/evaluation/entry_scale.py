@@ -5,10 +5,15 @@ r"""How large errors are at each place: a scale for every row times one for ever
 Rows with few known values are predicted worse, so rows are first grouped by their number of known values, and each
 group has a factor. The factor of a row is then shrunk towards that of its group, more if the row has few errors;
 columns alike.
+
+A score is an error relative to the scale at its place. If a predicted entry and held-out entries were drawn alike,
+their scores have the same distribution. So a quantile of the scores, times the scale at its place, bounds its error:
+conformal prediction.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,11 +21,12 @@ import numpy as np
 
 from .._typing import FloatArray, IndexVector
 
-__all__ = ["EntryScale", "fit_scale"]
+__all__ = ["EntryScale", "Scores", "fit_scale", "fit_scores", "weighted_quantile"]
 
-ENTRY_GROUPS = 10  # of rows, or columns, by their number of known values
-SCALE_SWEEPS = 3  # rows and columns in turn
-LEAST_STRENGTH, MOST_STRENGTH = 2.0, 1e6  # records that a prior is worth
+ENTRY_GROUPS = 10  # usual: deciles of rows, or columns, by their number of known values
+SCALE_SWEEPS = 3  # steps: rows and columns in turn
+LEAST_STRENGTH = 2.0  # tuned: records that a prior is worth, at least
+MOST_STRENGTH = 1e6  # rounding: and at most
 
 
 class ScaleFactors(NamedTuple):
@@ -99,3 +105,42 @@ def _pulled(relative: FloatArray, label: IndexVector, weights: FloatArray, prior
     between = float(np.sum(counts * (means - prior) ** 2) - within * n) / max(float(np.sum(counts)), 1.0)
     strength = within / max(between, within / MOST_STRENGTH, np.finfo(float).tiny)
     return ScaleFactors(prior, sums, counts, max(strength, LEAST_STRENGTH))
+
+
+class Scores(NamedTuple):
+    """Scores of held-out entries, and the scale of errors everywhere."""
+
+    values: FloatArray  # (h,), magnitudes of errors relative to their scale
+    weights: FloatArray  # (h,), for how many places each stands
+    scale: EntryScale
+    unit: float  # of the scale
+
+    def reach(self, i: IndexVector, j: IndexVector, level: float) -> tuple[FloatArray, str]:
+        """How far intervals reach at some places; NaN, and the reason, if the scores are too few."""
+        quantile = weighted_quantile(self.values, self.weights, level)
+        if math.isinf(quantile):
+            few = f"{len(self.values)} values were held out, too few for a level of {level:g}"
+            return np.full(len(i), np.nan), few
+        return quantile * self.scale.at(i, j) * self.unit, ""
+
+
+def fit_scores(
+    errors: FloatArray, i: IndexVector, j: IndexVector, weights: FloatArray, known: tuple[FloatArray, FloatArray]
+) -> Scores:
+    """Scores of errors at some places; ``known`` are the numbers of known values of each row and of each column."""
+    magnitudes, weights = np.abs(errors), weights / np.mean(weights)
+    unit = float(np.max(magnitudes, initial=0.0)) or 1.0
+    scale = fit_scale(magnitudes / unit, i, j, weights, known)
+    return Scores(magnitudes / unit / scale.without_own(i, j, magnitudes / unit, weights), weights, scale, unit)
+
+
+def weighted_quantile(scores: FloatArray, weights: FloatArray, level: float) -> float:
+    """The weighted quantile of the scores and of one more that is infinite; it may be infinite itself.
+
+    The one more stands for the entry that is predicted; its weight is the largest of the others, to be safe.
+    """
+    order = np.argsort(scores)
+    reached = np.cumsum(weights[order])
+    wanted = level * (reached[-1] + float(np.max(weights)))
+    place = int(np.searchsorted(reached, wanted * (1 - 1e-12)))  # rounding: of the sums
+    return float(scores[order[place]]) if place < len(order) else math.inf

@@ -19,13 +19,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from .._typing import FloatArray, IndexVector
-from .folds import FOLDS
 from .history import History, HistoryModel
+from .left_out import FOLDS
 
 __all__ = ["choice_errors", "columns_for_mean", "explaining_mean"]
 
-SHARES = (0.0, 0.5, 1.0)  # of random columns, from which left-out rows choose
-RANDOM_DRAWS = 3  # for each fold, if all columns are random
+SHARES = (0.0, 0.5, 1.0)  # steps: of random columns, from which left-out rows choose
+RANDOM_DRAWS = 3  # cost: for each fold, if all columns are random
 
 
 def explaining_mean(

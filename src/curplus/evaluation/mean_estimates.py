@@ -16,8 +16,7 @@ from ..factorization.report import facts_as_html, facts_as_text
 from ..observation import Observation
 from ..observation.fill import limited
 from .best import Best, decide
-from .differences import Difference, Means, largest_possible, rank_limits
-from .paired import paired_means
+from .differences import Difference, Means, largest_possible, paired_means, rank_limits
 
 __all__ = ["MeanEstimates"]
 

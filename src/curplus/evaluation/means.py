@@ -16,19 +16,19 @@ import scipy.special
 
 from .._arrays import harmless_unit, to_numpy
 from .._typing import FloatArray
+from .._validation import check_real
 from ..exceptions import InvalidArgumentError
 from ..factorization import Factorization
 from ..observation import Observation
-from .cross_fit import FEWEST_HELD_OUT, CrossFit, check_arguments, cross_fit, one_noise
-from .effective_sample import effective_sample_size, tail_of
+from .cross_fit import CrossFit, check_arguments, cross_fit, one_noise
+from .effective_sample import FEWEST, effective_sample_size, tail_of
 from .mean_estimates import MeanEstimates
-from .row_means import RowMeans, drawn_columns, uniform_columns, with_entries, without_entries
-from .row_sums import deviations, known_part
+from .row_means import RowMeans, from_columns, with_entries, without_entries
+from .row_sums import KnownPart, deviations, known_part
 
 __all__ = ["estimate_means"]
 
-MIN_SIZE_OF_MEANS = 30  # effective, of squared errors: below, a few of them decide a mean
-MIN_TAIL_INDEX = 1.25  # least Hill index of squared errors: they have a mean above 1
+MIN_TAIL_INDEX = 1.25  # tuned: least Hill index of squared errors: they have a mean above 1
 
 
 def estimate_means(
@@ -117,6 +117,7 @@ def estimate_means(
     True
     """
     check_arguments(approximation, observation, level, caller="estimate_means")
+    check_real(observation.values, "means and intervals of cells")
     if axis not in (0, 1) or isinstance(axis, bool):
         raise InvalidArgumentError(f"axis={axis!r} is neither 1, for means of rows, nor 0, for means of columns.")
     if axis == 0:
@@ -135,9 +136,7 @@ def _means_of_rows(approximation: Factorization, observation: Observation, level
     known = known_part(found.sample)
     is_exact = (known.n_values == known.n_places) & (known.n_places > 0)
     noise, shared = _noise(observation), None
-    columns = None
-    if found.reason:
-        columns = drawn_columns(found.sample, known, prediction) or uniform_columns(found.sample, known)
+    columns = from_columns(found.sample, known, prediction) if found.reason else None
     if columns is not None:
         means, squares, n_entries, shared = columns
         reason = _why_not(squares)
@@ -147,11 +146,7 @@ def _means_of_rows(approximation: Factorization, observation: Observation, level
         means = without_entries(known, prediction, found.sample) if found.reason else with_entries(known, found)
     reason = "" if is_exact.all() else observation.bounds.reason or reason
     means = means.without_errors(~is_exact) if reason else means
-    if len(closed := np.flatnonzero(known.n_places == 0)):
-        n, m = observation.shape
-        predicted, none = to_numpy(prediction @ np.ones(m))[closed] / m, np.full(len(closed), math.nan)
-        part = RowMeans(predicted, none, none, predicted, none, none)
-        means = means.with_rows(closed, np.zeros(n), np.ones(n), part)
+    means = _with_forbidden_rows(means, known, prediction)
     known_noise = 0.0 if math.isnan(noise) else noise / unit
     of_row = known_noise / math.sqrt(observation.shape[1])
     compared = tuple(part.with_noise(of_row).times(unit) for part in means.compared(shared))
@@ -178,10 +173,20 @@ def _means_of_rows(approximation: Factorization, observation: Observation, level
     )
 
 
+def _with_forbidden_rows(means: RowMeans, known: KnownPart, prediction: Factorization) -> RowMeans:
+    """The same with predicted means, without errors, of rows that are forbidden as a whole."""
+    n, m = prediction.shape
+    if not len(closed := np.flatnonzero(known.n_places == 0)):
+        return means
+    predicted, none = to_numpy(prediction @ np.ones(m))[closed] / m, np.full(len(closed), math.nan)
+    part = RowMeans(predicted, none, none, predicted, none, none)
+    return means.with_rows(closed, np.zeros(n), np.ones(n), part)
+
+
 def _squares(found: CrossFit) -> FloatArray:
     """Squared errors, less the means of their rows."""
     squares: FloatArray = deviations(found) ** 2 / found.chances
-    if np.count_nonzero(squares) < FEWEST_HELD_OUT:  # most rows have one entry, which has no deviation
+    if np.count_nonzero(squares) < FEWEST:  # most rows have one entry, which has no deviation
         squares = found.chances * found.residuals**2
     return squares
 
@@ -191,10 +196,10 @@ def _why_not(squares: FloatArray) -> str:
     if not np.any(squares):
         return ""
     size, index = effective_sample_size(squares), tail_of(squares).power
-    if size < MIN_SIZE_OF_MEANS:
+    if size < FEWEST:
         return (
             f"the effective sample size of the {len(squares)} squared errors is {size:.0f}, and at least "
-            f"{MIN_SIZE_OF_MEANS} is needed"
+            f"{FEWEST} is needed"
         )
     if index < MIN_TAIL_INDEX:
         return (

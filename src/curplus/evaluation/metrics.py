@@ -9,6 +9,7 @@ spectrum of M is computed once for many approximations.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -22,7 +23,6 @@ from .._typing import FloatArray, Shape
 from .._validation import check_count, check_two_dimensional
 from ..exceptions import InvalidArgumentError
 from ..factorization import Factorization
-from .spectrum import Spectrum, gram_singular_values
 
 __all__ = [
     "LeadingError",
@@ -34,7 +34,52 @@ __all__ = [
     "spectral_error",
 ]
 
-MOST_DENSE = 4_000_000  # entries of a dense matrix of which all singular values are computed: seconds
+
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    r"""Singular values of a matrix M, and the errors of its best approximations :math:`M_r`.
+
+    Parameters
+    ----------
+    values : array of shape (k,)
+        All singular values, descending. If only the first are given, those left out count as zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> spectrum = Spectrum(np.array([4.0, 3.0, 0.0]))
+    >>> spectrum.best_spectral_error(1), spectrum.best_frobenius_error(0)
+    (3.0, 5.0)
+    """
+
+    values: FloatArray
+
+    def best_spectral_error(self, rank: int) -> float:
+        r""":math:`\|M - M_r\|_2`, the first singular value left out; with rank 0, the norm of M."""
+        return float(self.values[rank]) if rank < len(self.values) else 0.0
+
+    def best_frobenius_error(self, rank: int) -> float:
+        r""":math:`\|M - M_r\|_F`, the norm of the singular values left out; with rank 0, the norm of M."""
+        unit = power_of_two(largest(self.values), self.values)
+        return float(np.linalg.norm(self.values[rank:] / unit)) * unit
+
+
+def gram_singular_values(matrix: Any) -> FloatArray:
+    """All singular values of a sparse matrix, descending, from the eigenvalues of its smaller Gram matrix.
+
+    Those below about 1e-8 of the largest are rounding error. The matrix is made dense a few columns at a time.
+    """
+    tall = matrix if matrix.shape[0] >= matrix.shape[1] else matrix.T
+    n, m = tall.shape
+    columns = scipy.sparse.csc_array(tall)
+    gram, turned = np.empty((m, m), dtype=tall.dtype), tall.conj(copy=False).T
+    for part in blocks(m, n):
+        gram[:, part] = turned @ columns[:, part].toarray()
+    squares = np.linalg.eigvalsh(gram)
+    return np.asarray(np.sqrt(squares[::-1].clip(min=0.0)))
+
+
+MOST_DENSE = 4_000_000  # cost: entries of a dense matrix of which all singular values are computed: seconds
 
 
 class ReferenceMatrix:
@@ -250,7 +295,7 @@ def relative_frobenius_error(matrix: Any, approximation: Factorization, rank: in
     target = _target(matrix)
     best = target.best_frobenius_error(check_count(rank, name="rank", at_least=0))
     by_subtraction = target.is_sparse or len(target._spectrum) < min(target.shape)
-    floor = 3e-8 * target.frobenius_norm if by_subtraction else target.rounding
+    floor = 3e-8 * target.frobenius_norm if by_subtraction else target.rounding  # rounding: of a difference
     return _ratio(frobenius_error(target, approximation), max(best, floor))
 
 
@@ -302,7 +347,7 @@ def _leading_singular_pairs(
     n, m = operator.shape
     if n < m:
         return _leading_singular_pairs(operator.H, count, tol=tol, unit=unit, start=start)
-    if m <= max(32, 3 * count):
+    if m <= max(32, 3 * count):  # cost: a dense decomposition is faster
         _, s, Vh = scipy.linalg.svd(operator.matmat(np.eye(m)) / unit, full_matrices=False)
         return s[:count] * unit, adjoint(Vh[:count])
     kind = np.result_type(operator.dtype, np.float64)
@@ -310,7 +355,7 @@ def _leading_singular_pairs(
     x = np.random.default_rng(0).standard_normal(m).astype(kind)
     x /= np.linalg.norm(x)
     if start is not None:  # with some noise: from a vector that is exactly singular, Lanczos finds no other
-        x = start + x / 10
+        x = start + x / 10  # steps: where they begin
     if not np.any(gram.matvec(x)):
         return np.zeros(count), np.eye(m, count)
     try:

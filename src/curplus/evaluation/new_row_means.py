@@ -18,16 +18,15 @@ from ..factorization import Factorization
 from ..factorization.new_rows import RowPrior, checked_order, row_prior
 from ..factorization.tables import numbers
 from .differences import Means
+from .effective_sample import FEWEST_FOR_T
 from .history import History
 from .mean_columns import choice_errors
 from .mean_estimates import MeanEstimates
 
 __all__ = ["new_row_means"]
 
-FEWEST_ROW_ERRORS = 10  # for an interval
-FEWEST_DRAWS = 10  # columns drawn by chance, for an interval
-MOST_SIZES = 6  # numbers of known columns for which columns are chosen; errors for other numbers are interpolated
-EXACT_COUNT = 1e-6  # relative difference between the sum of the chances and the number of known values
+MOST_SIZES = 6  # cost: numbers of known columns for which columns are chosen; errors for other numbers are interpolated
+EXACT_COUNT = 1e-6  # rounding: relative difference between the sum of the chances and the number of known values
 
 
 def new_row_means(
@@ -109,8 +108,8 @@ def _like_the_fitted(history: History, values: FloatArray, is_known: NDArray[np.
             fit = history.regression(columns)
             mean[rows] += (1 - k / m) * fit.predict(values[np.ix_(rows, columns)])
             error[rows] = (1 - k / m) * math.hypot(max(fit.error, least(k)), history.error / math.sqrt(m - k))
-    few = f"an interval needs at least {FEWEST_ROW_ERRORS} fitted rows, and there are {n}"
-    return Means(mean, error, np.full(p, max(n - 1.0, 1.0))), few if n < FEWEST_ROW_ERRORS else ""
+    few = f"an interval needs at least {FEWEST_FOR_T} fitted rows, and there are {n}"
+    return Means(mean, error, np.full(p, max(n - 1.0, 1.0))), few if n < FEWEST_FOR_T else ""
 
 
 def _least_errors(history: History, counts: IndexVector) -> Callable[[int], float]:
@@ -162,8 +161,8 @@ def _alone(
         error[rows] = np.sqrt(np.sum(parts**2, axis=1))
         n_drawn = int(np.count_nonzero(chance < 1))
         few, freedom[rows] = min(few, n_drawn), max(n_drawn - 1, 1)
-    reason = f"an interval needs at least {FEWEST_DRAWS} columns that were drawn by chance, and there are {few}"
-    return Means(mean, error, freedom, shared), reason if few < FEWEST_DRAWS else ""
+    reason = f"an interval needs at least {FEWEST_FOR_T} columns that were drawn by chance, and there are {few}"
+    return Means(mean, error, freedom, shared), reason if few < FEWEST_FOR_T else ""
 
 
 def _shared_errors(weighted: FloatArray, doubt: FloatArray) -> FloatArray:

@@ -210,14 +210,14 @@ class Residual:
         """Squared errors on the sampled columns in NumPy, a few rows at a time: columns may take most of the memory."""
         o, left = self.observation, self.approximation.left.vectors
         mixing = self.approximation.core.Z @ adjoint(self.approximation.right.vectors[o.column_index])
-        for part in blocks(o.shape[0], max(o.n_columns, 1), most=2**16):
+        for part in blocks(o.shape[0], max(o.n_columns, 1), most=2**16):  # cost: memory
             yield part, self._squares(o.columns[part], left[part] @ mixing)
 
     def _blocks_of_row_squares(self) -> Iterator[Matrix]:
         """The same of the sampled rows, a few columns at a time."""
         o, right = self.observation, self.approximation.right.vectors
         mixing = self.approximation.left.vectors[o.row_index] @ self.approximation.core.Z
-        for part in blocks(o.shape[1], max(o.n_rows, 1), most=2**16):
+        for part in blocks(o.shape[1], max(o.n_rows, 1), most=2**16):  # cost: memory
             yield self._squares(o.rows[:, part], mixing @ adjoint(right[part]))
 
     def _squares(self, read: FloatArray, errors: FloatArray) -> FloatArray:

@@ -14,16 +14,18 @@ from typing import NamedTuple
 import numpy as np
 
 from .._typing import FloatArray
+from .effective_sample import FEWEST_FOR_T
 from .row_sums import RowSample
 
 __all__ = ["RowEffects", "Variances", "pooled_variances", "row_effects"]
 
-BISECTIONS = 100  # down to the rounding of any interval
-ROUNDED_SQUARES = 1e-28  # share of the squares that is rounding error
-ENOUGH_FOR_FOURTH_POWERS = 10  # entries of a row; with fewer, the fourth power is that of Gaussian errors
-LEAST_EXCESS = 1e-6  # kurtosis, and relative variance, so that nothing is divided by zero
-DOUBT = 2.0  # standard deviations by which squares around the regression may be too small by chance
-LEAST_FREEDOM = 4.0  # degrees of freedom: with four, variances of rows have no variance and Student's t no kurtosis
+BISECTIONS = 100  # steps: down to the rounding of any interval
+ROUNDED_SQUARES = 1e-28  # rounding: share of the squares that is rounding error
+LEAST_EXCESS = 1e-6  # rounding: kurtosis, and relative variance, so that nothing is divided by zero
+DOUBT = 2.0  # usual: standard deviations by which squares around the regression may be too small by chance
+LEAST_FREEDOM = (
+    4.0  # mathematics: degrees of freedom: with four, variances of rows have no variance and Student's t no kurtosis
+)
 
 
 class Variances(NamedTuple):
@@ -49,6 +51,7 @@ def pooled_variances(rows: RowSample) -> Variances:
     common = float(np.average(own, weights=freedom)) if np.any(freedom) else float(np.mean(rows.second))
     prior = _prior_freedom(rows, own, common, freedom)
     spread = (prior * common + freedom * own) / (prior + freedom)
+    # mathematics: the excess kurtosis of Student's t with f degrees of freedom is 6 / (f - 4)
     tails = LEAST_FREEDOM + 6 * rows.n_entries / max(_excess_kurtosis(rows, spread), LEAST_EXCESS)
     of_mean, if_alike = (_times(variance, rows.factor) for variance in (spread, common))
     return Variances(of_mean, if_alike, np.minimum(prior + freedom, tails), common)
@@ -63,7 +66,7 @@ def _prior_freedom(rows: RowSample, own: FloatArray, common: float, freedom: Flo
     """Degrees of freedom that the variance of all rows is worth in each: many if rows differ by chance alone."""
     by_moments = np.maximum(rows.fourth - rows.second**2, 0.0) / np.maximum(freedom, 1.0)
     normal = 2 * own**2 / (rows.n_entries + 1)
-    excess = (own - common) ** 2 - np.where(rows.n_entries < ENOUGH_FOR_FOURTH_POWERS, normal, by_moments)
+    excess = (own - common) ** 2 - np.where(rows.n_entries < FEWEST_FOR_T, normal, by_moments)
     total = max(float(np.sum(freedom)), 1.0)
     between = float(np.sum(freedom * excess)) / total
     doubt = math.sqrt(float(np.sum((freedom * (excess - between)) ** 2))) / total
@@ -129,7 +132,7 @@ def _between(design: FloatArray, y: FloatArray, v: FloatArray, freedom: int) -> 
     The squares around the regression are compared with their expectation less two standard deviations, so that rows
     which are close to it by chance do not make the spread too small.
     """
-    expected = max(freedom - DOUBT * math.sqrt(2 * freedom), freedom / 10, 0.1)
+    expected = max(freedom - DOUBT * math.sqrt(2 * freedom), freedom / 10, 0.1)  # rounding: it stays positive
 
     def excess(between: float) -> float:
         weights = np.sqrt(1 / (v + between))

@@ -8,20 +8,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arrays import float64, to_numpy
 from .._typing import FloatArray, IndexVector
 from ..factorization import Factorization
 from ..observation import Observation
 from .cross_fit import CrossFit
-from .differences import Means, shared_errors
-from .paired import columns_in_turn, values_at
+from .differences import Means, columns_in_turn, shared_errors, values_at
+from .effective_sample import FEWEST_FOR_T
 from .row_effects import RowEffects, Variances, pooled_variances, row_effects
 from .row_sums import KnownPart, RowSample, predicted_sums, sample_rows, with_steering
 
 __all__ = ["RowMeans", "with_entries", "without_entries"]
-
-FEWEST_FOR_A_SLOPE = 10  # rows, for a regression on the mean of the sampled columns
-FEWEST_COLUMNS = 10  # from which the mean of a row is estimated with an interval
 
 
 class RowMeans(NamedTuple):
@@ -106,60 +102,35 @@ class FromColumns(NamedTuple):
     shared: FloatArray | None  # (n, d), what each column adds to the error of each row; None if rows have others
 
 
-def uniform_columns(sample: Observation, known: KnownPart) -> FromColumns | None:
+def from_columns(sample: Observation, known: KnownPart, prediction: Factorization) -> FromColumns | None:
     """Means of rows from uniformly drawn columns: those of their values there; None if columns are no such sample.
 
-    Errors of rows are not independent, as they share their columns: rows are not shrunk towards each other, the error
-    of the total is that of the means of columns, and differences of rows are paired.
+    If columns were drawn to compare rows, each row has its own number of them, as rows leave the comparison; rows with
+    few have a prediction without an error. Otherwise errors of rows are not independent, as they share their columns:
+    rows are not shrunk towards each other, the error of the total is that of the means of columns, and differences of
+    rows are paired.
     """
-    n, m = sample.shape
-    d = sample.n_columns
-    is_whole = sample.known_columns is None and not sample.forbidden.any
-    if sample.design.columns != "uniform" or d < FEWEST_COLUMNS or not is_whole:
+    columns, (n, m) = columns_in_turn(sample), sample.shape
+    has_gaps = sample.known_columns is not None and not len(sample.drawn_columns)
+    if sample.forbidden.any or has_gaps or len(columns) < (1 if len(sample.drawn_columns) else FEWEST_FOR_T):
         return None
-    values = to_numpy(float64(sample.columns))
-    some = np.setdiff1d(np.arange(n), sample.row_index)
-    part = values[some]
-    mean, around = part.mean(axis=1), part - part.mean(axis=1, keepdims=True)
-    rest, count = np.full(n, float(m - d)), np.full(len(some), float(d))
-    factor = np.full(len(some), m / (d * max(m - d, 1)))
-    rows = RowSample(mean, count, np.mean(around**2, axis=1), np.mean(around**4, axis=1), factor)
-    own = pooled_variances(rows)
-    exact = (known.total / m, np.zeros(n), np.full(n, math.inf))
-    part_means = RowMeans(mean, np.sqrt(own.of_mean), own.freedom, mean, np.sqrt(own.of_mean), own.freedom)
-    means = RowMeans(*exact, *exact).with_rows(some, known.total / m, rest / m, part_means)
-    sums = part.sum(axis=0)
-    total_error = float(np.std(sums, ddof=1)) * math.sqrt(m * (m - d) / d)
-    total = float(np.sum(known.total)) + (m - d) * float(np.mean(sums))
-    n_values = np.zeros(n, dtype=np.int64)
-    n_values[some] = d
-    shared = np.zeros((n, d))
-    shared[some] = shared_errors(values[some], m)
-    return FromColumns(means._replace(total=total, total_error=total_error), (around**2).ravel(), n_values, shared)
-
-
-def drawn_columns(sample: Observation, known: KnownPart, prediction: Factorization) -> FromColumns | None:
-    """Means of rows from columns that were drawn to compare some of them; None if there are none.
-
-    Each row has its own number of them, as rows leave the comparison. Rows with few have a prediction without an error.
-    """
-    columns, m = columns_in_turn(sample), sample.shape[1]
-    if not len(sample.drawn_columns) or sample.forbidden.any:
-        return None
-    values = values_at(sample, np.arange(sample.shape[0]), columns)
-    n_values = np.count_nonzero(~np.isnan(values), axis=1)
-    n_values[known.n_values == m] = 0
-    count = np.maximum(n_values, 2)
-    mean = np.nansum(values, axis=1) / count
-    around = np.where(np.isnan(values), 0.0, values - mean[:, None])
-    error = np.sqrt(np.sum(around**2, axis=1) / (count - 1) * (1 / count - 1 / m))
-    is_told = n_values >= min(FEWEST_COLUMNS, m)
-    others = without_entries(known, prediction, sample)
-    mean = np.where(is_told, mean, others.mean)
-    error = np.where(is_told, error, np.where(known.n_values == m, 0.0, math.nan))
-    freedom = np.where(is_told, count - 1.0, math.inf)
-    means = RowMeans(mean, error, freedom, mean, error, freedom, float(np.sum(mean)) * m, math.nan)
-    return FromColumns(means, (around[is_told] ** 2)[~np.isnan(values[is_told])], n_values, None)
+    values = values_at(sample, np.arange(n), columns)
+    is_known, is_whole = ~np.isnan(values), known.n_values == m
+    n_values = np.where(is_whole, 0, np.count_nonzero(is_known, axis=1))
+    is_told = n_values >= min(FEWEST_FOR_T, m)
+    mean, others = np.nansum(values, axis=1) / np.maximum(n_values, 1), without_entries(known, prediction, sample).mean
+    around, count = np.where(is_known, values - mean[:, None], 0.0)[is_told], n_values[is_told].astype(np.float64)
+    second, fourth = (np.sum(around**power, axis=1) / count for power in (2, 4))
+    own = pooled_variances(RowSample(mean[is_told], count, second, fourth, 1 / count - 1 / m))
+    error, freedom = np.where(is_whole, 0.0, math.nan), np.full(n, math.inf)
+    error[is_told], freedom[is_told] = np.sqrt(own.of_mean), own.freedom
+    mean, shared, total_error = np.where(is_told, mean, others), None, math.nan
+    if is_known[is_told].all() and (is_told | is_whole).all():
+        d, shared = len(columns), np.zeros((n, len(columns)))
+        shared[is_told] = shared_errors(values[is_told], m)
+        total_error = float(np.std(np.sum(values[is_told], axis=0), ddof=1)) * math.sqrt(m * (m - d) / d)
+    means = RowMeans(mean, error, freedom, mean, error, freedom, float(np.sum(mean)) * m, total_error)
+    return FromColumns(means, (around**2)[is_known[is_told]], n_values, shared)
 
 
 def _predicted(found: CrossFit, gappy: IndexVector, rest: FloatArray) -> RowMeans:
@@ -208,7 +179,7 @@ def _covariates(known: KnownPart, some: IndexVector) -> FloatArray:
     """Covariates of rows: a constant, and the mean over the sampled columns if there are any, shape (k, 1 or 2)."""
     count = known.n_values[some]
     ones = np.ones((len(some), 1))
-    if len(some) < FEWEST_FOR_A_SLOPE or not np.all(count):
+    if len(some) < FEWEST_FOR_T or not np.all(count):
         return ones
     means = known.total[some] / count
     return np.column_stack([ones, means - np.mean(means)]) if np.ptp(means) > 0 else ones

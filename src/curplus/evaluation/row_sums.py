@@ -38,14 +38,14 @@ from .._typing import FloatArray, IndexVector
 from ..factorization import Factorization
 from ..observation import Observation
 from .cross_fit import CrossFit, errors_at
+from .effective_sample import FEWEST
 
 __all__ = ["KnownPart", "RowSample", "deviations", "known_part", "predicted_sums", "sample_rows", "with_steering"]
 
-FEWEST_ROWS_WITH_BOTH = 50  # rows with entries of both kinds; with fewer the bias is not estimated
-SURE = 2.0  # standard errors: a larger bias is not chance
-MOST_CHOSEN = 0.5  # share of rows and columns; above it the bound of the bias grows no further
-FAR = 1e3  # standard deviations: beyond, the first term of the asymptotic series is used
-TINY = np.finfo(float).tiny
+SURE = 2.0  # usual: standard errors: a larger bias is not chance
+MOST_CHOSEN = 0.5  # mathematics: share of rows and columns; above it the bound of the bias grows no further
+FAR = 1e3  # rounding: standard deviations: beyond, the first term of the asymptotic series is used
+TINY = np.finfo(float).tiny  # rounding: no division by zero
 
 
 class KnownPart(NamedTuple):
@@ -146,7 +146,7 @@ def _bias_of_steering(found: CrossFit) -> float:
     n, row, other = found.sample.shape[0], found.sample.i[found.counted], found.sample.i[found.steering]
     count, of_steering = np.bincount(row, minlength=n), np.bincount(other, minlength=n)
     both = (count > 1) & (of_steering > 0)
-    if np.count_nonzero(both) < FEWEST_ROWS_WITH_BOTH:
+    if np.count_nonzero(both) < FEWEST:
         return math.inf
     h, s = count[both], of_steering[both]
     mean, mean_of_steering = (

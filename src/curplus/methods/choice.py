@@ -21,7 +21,7 @@ METHODS: Registry[Method] = Registry(
     "fit(observation)",
     {
         "approximate": StackedApproximation(),
-        "cur_plus": CURPlus(rank=10),
+        "cur_plus": CURPlus(rank=10),  # usual: a rank to begin with
         "cur_full": CURFull(),
         "cur_unbiased": CURUnbiased(),
     },

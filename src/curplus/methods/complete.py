@@ -23,12 +23,12 @@ from ..factorization import Basis, Core, Factorization, FittedModel, leading_bas
 
 __all__ = ["complete_matrix", "held_rows_noise"]
 
-SIZES, DRAWS = (8, 32, 128), 2  # numbers of columns that are taken as known, and sets of each
-MOST_ROWS, MOST_COLUMNS = 500, 300  # that are predicted
-NOISES = 10.0 ** np.arange(-16, 2, 0.5)  # in terms of the variance of the values
-AS_GOOD_NOISE = 1e-3  # the least noise with squared errors within this share of the best ones
-EXACT_FIT = 1e-12  # squared errors below this, relative to the variance, are as good as none
-INTERPOLATED = 1e-6  # with less of one minus its leverage, the left-out residual of a row is rounding
+SIZES, DRAWS = (8, 32, 128), 2  # cost: numbers of columns that are taken as known, and sets of each
+MOST_ROWS, MOST_COLUMNS = 500, 300  # cost: that are predicted
+NOISES = 10.0 ** np.arange(-16, 2, 0.5)  # steps: in terms of the variance of the values
+AS_GOOD_NOISE = 1e-3  # usual: the least noise with squared errors within this share of the best ones
+EXACT_FIT = 1e-12  # rounding: squared errors below this, relative to the variance, are as good as none
+INTERPOLATED = 1e-6  # rounding: with less of one minus its leverage, the left-out residual of a row is rounding
 
 
 def complete_matrix(matrix: Matrix, rank: int | None) -> tuple[Factorization, FittedModel]:

@@ -29,7 +29,7 @@ def notes_on_core(core: Core, n_entries: int) -> tuple[str, ...]:
         notes.append(f"{core.solver} did not reach the accuracy asked for{after}.")
     if core.rank is not None and core.rank < unknowns:
         notes.append(f"the entries determine {core.rank} of {unknowns} unknowns; the core is the one of least norm.")
-    if core.condition is not None and core.condition > 100:
+    if core.condition is not None and core.condition > 100:  # usual: two digits
         notes.append(
             f"the condition of the equations is {core.condition:.1e}: whatever the bases miss may be amplified."
         )

@@ -19,8 +19,10 @@ from .notes import ASKED_FOR
 
 __all__ = ["by_nystroem", "has_other_entries", "is_nystroem"]
 
-FEWEST_OFF_DIAGONAL = 100  # entries off the diagonal; with fewer, the blend is not compared with it
-HALF_OF_DIGITS = 1e-8  # least pivot, relative to the largest diagonal value, for a C U R form that keeps half of them
+FEWEST_OFF_DIAGONAL = 100  # usual: entries off the diagonal; with fewer, the blend is not compared with it
+HALF_OF_DIGITS = (
+    1e-8  # rounding: least pivot, relative to the largest diagonal value, for a C U R form that keeps half of them
+)
 
 
 def is_nystroem(observation: Observation) -> bool:

@@ -17,8 +17,7 @@ import numpy as np
 import scipy.sparse
 
 from ..datasets.folders import DataHome
-from ..evaluation.metrics import ReferenceMatrix, frobenius_error, leading_error
-from ..evaluation.spectrum import Spectrum
+from ..evaluation.metrics import ReferenceMatrix, Spectrum, frobenius_error, leading_error
 from ..factorization import Factorization
 from ..observation import Observation, SamplePlan, SamplingDesign, read
 from ..observation.plan import distinct

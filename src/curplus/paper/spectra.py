@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..datasets.folders import DataHome
-from ..evaluation.spectrum import Spectrum
+from ..evaluation.metrics import Spectrum
 from . import matrices
 from .sweep import Cell
 from .tables import Rows, unique, where

@@ -53,8 +53,8 @@ from .report import AS_WELL, NOT_EXACT, complete_report, exact_report, fit_repor
 
 __all__ = ["StackedApproximation", "approximate"]
 
-AS_GOOD = 1e-3  # by which the error at left-out values may rise, relatively, for a lower rank
-MOST_COMPARED = 5000  # left-out values that choose the rank
+AS_GOOD = 1e-3  # usual: by which the error at left-out values may rise, relatively, for a lower rank
+MOST_COMPARED = 5000  # cost: left-out values that choose the rank
 
 
 def approximate(
@@ -331,7 +331,7 @@ class _Task(NamedTuple):
 
 
 def _bound_facts(o: Observation) -> tuple[Fact, ...]:
-    why = "fitted as such; no error rests on them"
+    why = "fitted as bounds; no error rests on them"
     return (Fact("n_bounds", len(o.bounds), "bounds", reason=why),) if len(o.bounds) else ()
 
 

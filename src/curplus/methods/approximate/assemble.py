@@ -90,7 +90,7 @@ def _assemble(cells: Cells, prediction: Prediction) -> Factorization:
 
 def exact_rank(s: FloatArray, rounding: float) -> int:
     """How many singular values of a matrix whose entries have this relative rounding are not made by it."""
-    return numerical_rank(s, (), 32 * rounding)
+    return numerical_rank(s, (), 32 * rounding)  # rounding: of a few sums
 
 
 def orthogonal(left: Matrix, right: Matrix) -> Factorization:

@@ -34,9 +34,13 @@ from .prediction import Prediction
 
 __all__ = ["Held", "Trials", "blend_weights", "blended", "trials_of"]
 
-MOST_REWEIGHTINGS, STEADY_WEIGHTS = 20, 1e-3  # until no weight changes by more than this
-MOST_SHARE = 0.1  # of the squares of all other groups: no single row decides the weights
-GAUSSIAN = 3.0  # their kurtosis: the effective sample size of Gaussian squares is their number divided by it
+MOST_REWEIGHTINGS, STEADY_WEIGHTS = 20, 1e-3  # steps: until no weight changes by more than this
+# tuned: of the squares of all other groups, so that no single row decides the weights; flat from .05 to .2
+# (benchmarks/accuracy.py)
+MOST_SHARE = 0.1
+GAUSSIAN = (
+    3.0  # mathematics: their kurtosis: the effective sample size of Gaussian squares is their number divided by it
+)
 
 
 class Held(NamedTuple):
@@ -187,7 +191,7 @@ def _least(R: FloatArray, b: FloatArray, noise: float) -> FloatArray:
     heavy that the sum is one.
     """
     k, root = R.shape[1], np.sqrt(noise)
-    heavy = 1e4 * (float(np.linalg.norm(R)) + root)
+    heavy = 1e4 * (float(np.linalg.norm(R)) + root)  # steps: so that the sum is one to 1e-8
     system = np.zeros((len(R) + k + 1, k + 1))
     system[: len(R), :k], system[len(R) : -1, :k], system[-1] = R, root * np.eye(k), heavy
     return np.asarray(nnls(system, np.concatenate([b, np.zeros(k), [heavy]]))[0][:k])

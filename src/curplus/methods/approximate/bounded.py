@@ -16,6 +16,7 @@ import numpy as np
 
 from ..._arrays import to_numpy
 from ..._typing import FloatArray
+from ...evaluation.effective_sample import FEWEST
 from ...evaluation.left_out import LeftOut
 from ...observation import Cells
 from ...observation.bounds import truncated_mean
@@ -25,9 +26,8 @@ from .prediction import Prediction
 
 __all__ = ["repeated_with_bounds", "trials_with_bounds"]
 
-MOST_ROUNDS = 5
-SETTLED = 0.05  # standard deviations, root mean square: a change of the guesses that ends the rounds
-FEWEST = 20  # left-out values, below which they do not tell the deviation, and guesses stay at the bounds
+MOST_ROUNDS = 5  # steps: of guesses and fits
+SETTLED = 0.05  # steps: standard deviations, root mean square: a change of the guesses that ends the rounds
 
 
 def trials_with_bounds(models: Sequence[Model], cells: Cells, left_out: LeftOut) -> Trials:

@@ -22,7 +22,7 @@ from ...observation import Cells
 
 __all__ = ["Cross", "Target", "cross_of", "offset_target", "zero_target"]
 
-LOST_DIGITS = 1e-6  # share of the squares left without means; below, they are summed up anew
+LOST_DIGITS = 1e-6  # rounding: share of the squares left without means; below, they are summed up anew
 
 
 class CrossMeans(NamedTuple):

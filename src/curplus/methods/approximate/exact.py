@@ -37,12 +37,14 @@ from .skeleton import Svd, inverse_of, svd_of
 
 __all__ = ["Exact", "exact_answer"]
 
-CONFIRMING, FIRST = 1000, 20  # entries that confirm an exact prediction, and of those, the first to be compared
-FULL_LEVERAGE = 1 - 1e-6  # of a row that the others do not span
-MOST_OF_FULL_LEVERAGE = 0.25  # share of such rows, above which the rank is probably larger (Good 1953)
-MOST_GROWTH = 2.0  # mean square of a prediction, relative to what was read (tests/test_exact.py: of rank 5, 150 of 150
+CONFIRMING, FIRST = 1000, 20  # cost: entries that confirm an exact prediction, and of those, the first to be compared
+FULL_LEVERAGE = 1 - 1e-6  # rounding: of a row that the others do not span
+MOST_OF_FULL_LEVERAGE = 0.25  # tuned: share of such rows, above which the rank is probably larger (Good 1953)
+MOST_GROWTH = (
+    2.0  # tuned: mean square of a prediction, relative to what was read (tests/test_exact.py: of rank 5, 150 of 150
+)
 # Gaussian matrices are below, of noise 1 to 5; for rank 1 and 2 the test has no power, and the wanted rank is taken)
-LOW_RANK = 2
+LOW_RANK = 2  # usual: up to it the test of growth has no power
 
 
 class Exact(NamedTuple):
@@ -137,7 +139,7 @@ def _ranks_agree(cells: Cells, observation: Observation, cross: Cross, svd: Svd)
 
 def _has_rank(x: Matrix, directions: FloatArray, least: float, gram: FloatArray, rounding: float) -> bool:
     """Whether a matrix has, but for rounding, just the row space of a part of it with this least singular value."""
-    limit = 32 * rounding * math.sqrt(np.linalg.eigvalsh(gram)[-1])
+    limit = 32 * rounding * math.sqrt(np.linalg.eigvalsh(gram)[-1])  # rounding: as in exact_rank
     if least <= limit or is_dask_array(x):
         return False
     on_device, squares = to_device(directions, x), 0.0
@@ -155,7 +157,7 @@ def _share_alone(vectors: FloatArray) -> float:
 def _clearly_above(rank: int, gram: FloatArray) -> bool:
     """Whether inner products show more directions than this, by more than the square root of rounding."""
     values = np.linalg.eigvalsh(gram[:-1, :-1])
-    return int(np.count_nonzero(values > 1e-10 * values[-1])) > rank
+    return int(np.count_nonzero(values > 1e-10 * values[-1])) > rank  # rounding: of inner products
 
 
 def _singular_values(x: Any) -> FloatArray:

@@ -36,19 +36,21 @@ from .prediction import Prediction
 
 __all__ = ["BlockedTable", "FactorModel", "Factors", "TransposedFactors", "fit_factor_model"]
 
-# Twelve tables with gaps (benchmarks/imputation.py small, accuracy.py tables): with 30 instead of 20, errors are 0.7 to
-# 2 % smaller if 160 values of a row are known (40 add 0.2 to 1 %), with 15 instead of 10 by 2 to 4 % at 24 of 30.
+# tuned: twelve tables with gaps (benchmarks/imputation.py small, accuracy.py tables). With 30 instead of 20, errors
+# are 0.7 to 2 % smaller if 160 values of a row are known (40 add 0.2 to 1 %), with 15 instead of 10 by 2 to 4 % at 24
+# of 30.
 MOST_FACTORS, MANY_FACTORS, FEWEST_FACTORS = 30, 20, 10
-MOST_TABLE_CELLS, LONGEST_SHORT_SIDE = 50_000_000, 2000  # of the matrix, which is read as a table with gaps
-PSEUDO_COUNT = 5.0  # values that the noise of the other columns is worth in each
-SWEEPS, STEADY_NOISE = 30, 1e-2  # until the noise changes by less than this fraction, in the mean over columns
-LAST_SWEEPS = 2  # sweeps over more rows
-FIRST_VALUES, LAST_VALUES = 100, 1000  # known values for each loading, of the rows that they are learned from
-MOST_READ = 50_000_000  # cells of the rows that the loadings are learned from
-FEWEST_LEARNED_ROWS = 100  # to learn the loadings from
-NUMBERS_OF_A_BLOCK = 2_000_000  # numbers in the small matrices of the rows of a block
-NEGLIGIBLE_DIRECTION = 3e-4  # variance along a direction, in terms of the mean noise
-LEAST_TABLE_NOISE = 1e-8  # of the variance of the table
+MOST_TABLE_CELLS, LONGEST_SHORT_SIDE = 50_000_000, 2000  # cost: of the matrix, which is read as a table with gaps
+# tuned: values that the noise of the other columns is worth in each; flat from 2.5 to 10 (benchmarks/accuracy.py)
+PSEUDO_COUNT = 5.0
+SWEEPS, STEADY_NOISE = 30, 1e-2  # steps: until the noise changes by less than this fraction, in the mean over columns
+LAST_SWEEPS = 2  # steps: sweeps over more rows
+FIRST_VALUES, LAST_VALUES = 100, 1000  # cost: known values for each loading, of the rows that they are learned from
+MOST_READ = 50_000_000  # cost: cells of the rows that the loadings are learned from
+FEWEST_LEARNED_ROWS = 100  # cost: to learn the loadings from
+NUMBERS_OF_A_BLOCK = 2_000_000  # cost: numbers in the small matrices of the rows of a block
+NEGLIGIBLE_DIRECTION = 3e-4  # rounding: variance along a direction, in terms of the mean noise
+LEAST_TABLE_NOISE = 1e-8  # rounding: of the variance of the table
 
 
 @dataclass(frozen=True)
@@ -205,9 +207,9 @@ def _start(means: FloatArray, covariance: FloatArray, n_factors: int) -> FactorM
     values, vectors = scipy.linalg.eigh(covariance, subset_by_index=[max(m - n_factors, 0), m - 1])
     variances = np.maximum(np.diag(covariance), _least_noise(np.diag(covariance) + means**2))
     others = (np.trace(covariance) - np.sum(values)) / max(m - n_factors, 1)
-    rest = max(float(others), 0.05 * float(np.mean(variances)))
-    V = (vectors * np.sqrt(np.maximum(values - rest, 0.01 * rest)))[:, ::-1]
-    noise = np.maximum(variances - np.sum(V**2, axis=1), 0.1 * variances)
+    rest = max(float(others), 0.05 * float(np.mean(variances)))  # steps: where they begin, as the next two
+    V = (vectors * np.sqrt(np.maximum(values - rest, 0.01 * rest)))[:, ::-1]  # steps: as above
+    noise = np.maximum(variances - np.sum(V**2, axis=1), 0.1 * variances)  # steps: as above
     m, k = V.shape[0], V.shape[1] + 1
     return FactorModel(np.column_stack([V, means]), np.zeros((m, k * (k + 1) // 2)), noise)
 
@@ -291,7 +293,7 @@ def _improved(model: FactorModel, table: BlockedTable, chosen: IndexVector) -> F
     sums, k = _sums(model, table, chosen), model.n_factors
     expected = _products(model.loadings) + model.covariances
     prior = np.mean(full(expected, k + 1)[:, range(k + 1), range(k + 1)], axis=0)
-    prior = np.maximum(prior, 1e-10 * (float(np.max(prior)) or 1.0))
+    prior = np.maximum(prior, 1e-10 * (float(np.max(prior)) or 1.0))  # rounding: no division by zero
     moments = full(sums.moments, k + 1)
     precision = moments / model.noise[:, None, None]
     precision[:, range(k + 1), range(k + 1)] += 1 / prior
@@ -314,7 +316,8 @@ def _rotated(model: FactorModel, second: FloatArray) -> FactorModel:
     """The same model with scores of mean zero and covariance one, and orthogonal loadings."""
     k = model.n_factors
     mean = second[:k, k]
-    L = np.linalg.cholesky(second[:k, :k] - np.outer(mean, mean) + 1e-12 * np.trace(second[:k, :k]) / k * np.eye(k))
+    spread = second[:k, :k] - np.outer(mean, mean)
+    L = np.linalg.cholesky(spread + 1e-12 * np.trace(second[:k, :k]) / k * np.eye(k))  # rounding: it stays positive
     expected = np.mean(_products(model.loadings) + model.covariances, axis=0)
     sizes, R = np.linalg.eigh(L.T @ full(expected[None], k + 1)[0][:k, :k] @ L)
     kept = np.flatnonzero(sizes > NEGLIGIBLE_DIRECTION * np.mean(model.noise))[::-1]

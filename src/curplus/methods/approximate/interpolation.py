@@ -22,13 +22,13 @@ from .skeleton import svd_of, without_gaps
 
 __all__ = ["Interpolation"]
 
-FEWEST_FOR_INTERPOLATION = 1000  # entries; with fewer, the number of directions would fit noise
-MOST_FOR_DIRECTIONS = 2000  # entries by which the number of directions is chosen
-NOISY = (
-    0.05  # of the entries: larger errors are noise (functions read to a tolerance: below .01; word counts: above .9)
-)
-NO_NOISE = 0.01  # of the entries: with errors this small and nearly all directions, nothing is left to average
-NEARLY_ALL = 0.8  # of the directions (functions read to 1e-2 to 1e-6: .86 to 1; rank 5 or 6 and little noise: to .71)
+FEWEST_FOR_INTERPOLATION = 1000  # tuned: entries; with fewer, the number of directions would fit noise
+MOST_FOR_DIRECTIONS = 2000  # cost: entries by which the number of directions is chosen
+# tuned: of the entries; larger errors are noise; flat from .01 (functions read to a tolerance) to .9 (word counts)
+NOISY = 0.05
+NO_NOISE = 0.01  # tuned: of the entries: with errors this small and nearly all directions, nothing is left to average
+# tuned: of the directions; flat from .72 (rank 5 or 6 and little noise: to .71) to .86 (functions read to 1e-2 to 1e-6)
+NEARLY_ALL = 0.8
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class EntryNoise(NamedTuple):
     def fact(self) -> Fact:
         """What is decided by it."""
         outcome = "none" if self.is_none else "little" if self.error <= NOISY else "some"
-        why = f"rows and columns predict them to {self.error:.1%}, with {self.directions} of {self.most} directions"
+        why = f"predicted to {self.error:.1%} by {self.directions} of {self.most} directions"
         return Fact("entry_noise", outcome, "noise of the entries", reason=why, is_decision=True)
 
 

@@ -11,7 +11,7 @@ from .prediction import Prediction
 
 __all__ = ["Offsets", "is_affordable"]
 
-MOST_OF_A_CROSS = 300_000  # cells of rows and columns; with more, the skeleton is as good and faster
+MOST_OF_A_CROSS = 300_000  # cost: cells of rows and columns; with more, the skeleton is as good and faster
 
 
 @dataclass(frozen=True)

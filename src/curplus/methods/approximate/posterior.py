@@ -29,9 +29,11 @@ from ...observation import Entries
 
 __all__ = ["Pair", "SparseSums", "posterior_mean", "solve"]
 
-POSTERIOR_SWEEPS = 5  # from a good start: stopping early is part of the shrinkage, as many more sweeps fit noise
-MOST_NUMBERS = 50_000_000  # in the covariances of all rows and columns
-PAIRS_AT_A_TIME = 64  # products at a time, so that their sums stay near the processor
+# tuned: stopping early is part of the shrinkage, as many more sweeps fit noise; flat from 5 to 8
+# (benchmarks/accuracy.py)
+POSTERIOR_SWEEPS = 5
+MOST_NUMBERS = 50_000_000  # cost: in the covariances of all rows and columns
+PAIRS_AT_A_TIME = 64  # cost: products at a time, so that their sums stay near the processor
 
 
 class Pair(NamedTuple):
@@ -91,7 +93,7 @@ def posterior_mean(entries: Entries, start: Pair) -> Pair:
     unit = np.sqrt(np.mean(abs_squared(start.left), axis=0))
     prior = 1 / np.mean(abs_squared(start.right * unit), axis=0)  # inverse variance of each coordinate on the right
     right = Normal(start.right * unit, np.zeros((entries.shape[1], len(pairs.a)), dtype=start.right.dtype))
-    right.covariance[:, pairs.diagonal] = 0.1 / prior
+    right.covariance[:, pairs.diagonal] = 0.1 / prior  # steps: where they begin
     noise, of_rows = _noise(entries, start), _moment_sums(by_rows, right)
     for _ in range(POSTERIOR_SWEEPS):
         left = _posterior(of_rows, by_rows.of_values(right.mean), np.ones(k), noise)
@@ -174,9 +176,8 @@ class SparseSums:
 def solve(sums: SparseSums, V: FloatArray, ridge: float) -> FloatArray:
     """The left factor (n, r) that fits the entries best, for the right factor ``V`` (m, r)."""
     r = V.shape[1]
-    least = max(
-        1e-14 * float(np.sum(abs_squared(V))) / max(r, 1), np.finfo(float).tiny
-    )  # a row without entries stays zero
+    mean = float(np.sum(abs_squared(V))) / max(r, 1)
+    least = max(1e-14 * mean, np.finfo(float).tiny)  # rounding: a row without entries stays zero
     a, b, _ = pairs_of(r)
     diagonal, target = max(ridge, least) * np.eye(r), sums.of_values(V)
     moments = sums.of_moments(column_products(V, a, b))

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..._arrays import abs_squared
 from ..._typing import FloatArray
-from ...evaluation.effective_sample import effective_sample_size
+from ...evaluation.effective_sample import FEWEST, effective_sample_size
 from ...factorization import Fact, FitReport
 from ..notes import ASKED_FOR
 from .blend import Held, Trials
@@ -21,14 +21,12 @@ NOT_EXACT = Fact(
     "exact",
     False,
     "exactly of low rank",
-    reason="rows, columns, their intersection and the entries do not agree to rounding",
+    reason="what was read does not agree to rounding",
     is_decision=True,
 )
 AS_WELL = "left-out values are predicted as well as with more"  # the reason for a rank that is chosen
 UNVERIFIABLE = "unverifiable: it fits what was read, and nothing is left to check it with"
-FEWEST_FOR_A_VERDICT = 20  # left-out values; with fewer, the error is not stated
-FEWEST_IN_EFFECT = 30  # effective sample size of the squared errors; below, the error is not stated
-CLEARLY_BETTER = 2.0  # standard errors, the usual limit
+CLEARLY_BETTER = 2.0  # usual: standard errors
 
 
 class Judged(NamedTuple):
@@ -68,8 +66,9 @@ def fit_report(rank: int, why: str, trials: Trials, found: Judged, unit: float, 
     names, weights = [model.name for model in trials.models], trials.weights
     better, left_out = "standard errors better on left-out values", f"on {found.number} left-out values"
     best = "weights that predict left-out values best"
-    error = found.error if found.number >= FEWEST_FOR_A_VERDICT else math.nan
-    blend = ", ".join(f"{weight:.0%} {name}" for name, weight in zip(names, weights, strict=True) if weight >= 0.005)
+    error = found.error if found.number >= FEWEST else math.nan
+    shown = [(name, weight) for name, weight in zip(names, weights, strict=True) if weight >= 0.005]  # usual: not 0 %
+    blend = ", ".join(f"{weight:.0%} {name}" for name, weight in shown)
     return FitReport(
         (
             Fact("rank", rank, reason=why, is_decision=why == AS_WELL),
@@ -113,13 +112,13 @@ def complete_report(rank: int, wanted: int | None, noise: float) -> FitReport:
 
 
 def _verdict(found: Judged) -> str:
-    if found.number < FEWEST_FOR_A_VERDICT:
+    if found.number < FEWEST:
         return UNVERIFIABLE
     where = f"on {found.number} left-out values"
     if not found.against_zero > CLEARLY_BETTER:
         return f"there is no evidence that it is better than zero {where}"
-    if found.effective_size < FEWEST_IN_EFFECT:
-        size = f"effective sample size {found.effective_size:.0f}, at least {FEWEST_IN_EFFECT} needed"
+    if found.effective_size < FEWEST:
+        size = f"effective sample size {found.effective_size:.0f}, at least {FEWEST} needed"
         return f"better than zero {where}; the error is not estimated: {size}. certify() uses all entries"
     if found.against_offsets > CLEARLY_BETTER:
         return f"better than the additive model {where}, by {found.against_offsets:.1f} standard errors"

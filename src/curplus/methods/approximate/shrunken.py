@@ -22,7 +22,7 @@ import scipy.sparse
 from ..._arrays import abs_squared, adjoint
 from ..._typing import FloatArray, IndexVector
 from ...evaluation.additive import additive_model
-from ...evaluation.folds import dealt
+from ...evaluation.left_out import dealt
 from ...factorization import Fact
 from ...observation import Cells, Entries
 from .offsets import is_affordable
@@ -31,16 +31,17 @@ from .prediction import Prediction
 
 __all__ = ["Shrunken"]
 
-MOST_ENTRIES = 2_000_000  # a path of thresholds for more takes minutes
-THRESHOLD_RATIO, PATH_STEPS = 0.75, 28  # each threshold is this fraction of the one before
-STRIDE = 3  # thresholds at a time on the way to one that is known
-THRESHOLDS_IN_VAIN = 2  # thresholds without improvement before the search ends
-MOST_SWEEPS, STEADY_OBJECTIVE = 10, 2e-3  # until the objective falls by less than this fraction
-WIDEST_PATH, FEWEST_DIRECTIONS = 60, 4  # directions; fewer if cells are few for them, or take too long
-MOST_PRODUCTS = 1_000_000_000  # of cells and pairs of directions
-OVERSAMPLED, POWERS = 5, 2  # of the subspace iteration that finds new directions roughly; sweeps turn them
-NEW_DIRECTIONS = 8  # directions that may be added at a threshold; if there are more already, as many as those
-PATH_FOLDS, FEW_CELLS = 4, 2_000  # with more cells, one fold is enough
+MOST_ENTRIES = 2_000_000  # cost: a path of thresholds for more takes minutes
+THRESHOLD_RATIO, PATH_STEPS = 0.75, 28  # steps: each threshold is this fraction of the one before
+STRIDE = 3  # cost: thresholds at a time on the way to one that is known
+THRESHOLDS_IN_VAIN = 2  # cost: thresholds without improvement before the search ends
+MOST_SWEEPS, STEADY_OBJECTIVE = 10, 2e-3  # steps: until the objective falls by less than this fraction
+WIDEST_PATH = 60  # cost: directions; fewer if cells are few for them, or take too long
+FEWEST_DIRECTIONS = 4  # tuned: however few the cells are
+MOST_PRODUCTS = 1_000_000_000  # cost: of cells and pairs of directions
+OVERSAMPLED, POWERS = 5, 2  # steps: of the subspace iteration that finds new directions roughly; sweeps turn them
+NEW_DIRECTIONS = 8  # cost: directions that may be added at a threshold; if there are more already, as many as those
+PATH_FOLDS, FEW_CELLS = 4, 2_000  # cost: with more cells, one fold is enough
 
 
 @dataclass(frozen=True)
@@ -144,7 +145,7 @@ def _with_new_directions(entries: Entries, now: Pair, threshold: float, widest: 
     rest = entries.with_values(entries.values - now.at(entries.i, entries.j))
     U, s, Vh = _leading(_matrix(rest), room)
     new = s > threshold
-    root = np.sqrt(np.maximum(s[new] - threshold, 1e-3 * s[new]) / 2)
+    root = np.sqrt(np.maximum(s[new] - threshold, 1e-3 * s[new]) / 2)  # steps: where they begin
     return Pair(np.hstack([now.left, U[:, new] * root]), np.hstack([now.right, adjoint(Vh[new]) * root]))
 
 
@@ -156,10 +157,10 @@ def _balanced(factors: Pair) -> tuple[Pair, FloatArray]:
     """
     (left, right), k = factors, factors.left.shape[1]
     a, Q = np.linalg.eigh(adjoint(left) @ left)
-    root = np.sqrt(np.maximum(a, 1e-14 * a.max(initial=0.0) + np.finfo(float).tiny))
+    root = np.sqrt(np.maximum(a, 1e-14 * a.max(initial=0.0) + np.finfo(float).tiny))  # rounding: not zero
     turned = Q * root
     squares, P = np.linalg.eigh(adjoint(turned) @ (adjoint(right) @ right) @ turned)
-    kept = np.arange(k)[::-1][squares[::-1] > 1e-12 * squares.max(initial=0.0)]
+    kept = np.arange(k)[::-1][squares[::-1] > 1e-12 * squares.max(initial=0.0)]  # rounding: zero
     s, P = np.sqrt(squares[kept]), P[:, kept]
     half = np.sqrt(s)
     return Pair(left @ ((Q / root) @ P * half), right @ (turned @ P / half)), s

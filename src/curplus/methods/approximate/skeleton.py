@@ -29,11 +29,11 @@ from .prediction import Prediction
 
 __all__ = ["Skeleton", "Svd", "inverse_of", "svd_of", "without_gaps"]
 
-FEWEST_SAMPLED = 2  # rows, and columns: a single one cannot be left out
-CUT = 1e-12  # singular values of the intersection below this fraction of the largest are rounding
-RIDGES = np.concatenate([[0.0], np.logspace(-20, -11, 10), np.logspace(-10, 4, 57)])  # of the largest squared one
-MOST_LEFT_OUT = 300  # rows; if there are more, 150 are left out, which gives the error to about 10 %
-LEAST_FREE = 1e-9  # denominator of a left-out error; below, the others do not predict the row
+FEWEST_SAMPLED = 2  # mathematics: rows, and columns: a single one cannot be left out
+CUT = 1e-12  # rounding: singular values of the intersection below this fraction of the largest are rounding
+RIDGES = np.concatenate([[0.0], np.logspace(-20, -11, 10), np.logspace(-10, 4, 57)])  # steps: of the largest square
+MOST_LEFT_OUT = 300  # cost: rows; if there are more, 150 are left out, which gives the error to about 10 %
+LEAST_FREE = 1e-9  # rounding: denominator of a left-out error; below, the others do not predict the row
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,8 @@ class Skeleton:
             return inverse_of(whole, zero_target(cross), svd_of(cross.W), math.inf)
         found = [_best_ridge(target, cross) for target in (zero_target(cross), offset_target(cross))]
         best = min(found, key=lambda choice: choice.error)
-        why = f"left-out rows and columns are predicted to {best.error:.1%}"
-        of = f"of the largest squared singular value, towards {best.target.name}"
+        why = f"left-out ones are predicted to {best.error:.1%}"
+        of = f"towards {best.target.name}"
         fact = Fact("ridge", best.ridge, "ridge of the skeleton", of, why, is_decision=True)
         return inverse_of(whole, best.target, best.svd, best.ridge)._replace(decisions=(fact,))
 
@@ -141,7 +141,8 @@ def _best_ridge(target: Target, cross: Cross) -> _Choice:
     best = float(np.min(shares))
     if not best < shares[-1]:
         return _Choice(target, svd, math.inf, math.sqrt(best))
-    return _Choice(target, svd, float(RIDGES[np.argmax(shares <= max(best, 1e-13 * shares[-1]))]), math.sqrt(best))
+    least = max(best, 1e-13 * shares[-1])  # rounding: of the shares
+    return _Choice(target, svd, float(RIDGES[np.argmax(shares <= least)]), math.sqrt(best))
 
 
 def _left_out_squares(svd: Svd, gram: FloatArray, own: FloatArray, ridges: FloatArray) -> FloatArray:
@@ -160,7 +161,7 @@ def _left_out_squares(svd: Svd, gram: FloatArray, own: FloatArray, ridges: Float
     g = ridges[:, None] * s.max(initial=0.0) ** 2
     g = g / (s**2 + g)
     errors = outside + 2 * g @ between.T
-    for part in blocks(len(ridges), some.size, most=2**17):
+    for part in blocks(len(ridges), some.size, most=2**17):  # cost: memory
         held = some * g[part, None]
         mixed = held.reshape(-1, held.shape[-1]) @ inner if held.size else held
         errors[part] += np.vecdot(mixed.reshape(held.shape), held).real
