@@ -25,7 +25,7 @@ from ..observation import Observation, SamplePlan
 from ..observation.forbidden import Region
 from .ledger import Out, observation_of, on_lines, places_of
 from .names import Axis
-from .next_list import Choice, Known, Money, cells_of_lines, next_choice
+from .next_list import Choice, Excluded, Money, cells_of_lines, next_choice
 from .settings import as_costs, list_price
 from .storage import (
     CELLS,
@@ -132,7 +132,7 @@ def draft_of(
     out = Out(union(snapshot.pending, must), (*snapshot.pending_lines, *required.lines))
     cells, drawn = union(done, must), snapshot.asked.of_role(DRAWN, STEERING)
     off_lines = cells[~on_lines(cells, (*snapshot.lines, *out.lines), shape)]
-    known = Known(cells, union(off_lines, drawn[is_in(drawn, done)]), forbidden.region(shape))
+    known = Excluded(cells, union(off_lines, drawn[is_in(drawn, done)]), forbidden.region(shape))
     money = Money(budget - cost, settings.budget if horizon is None else horizon, costs)
     choice = next_choice(
         observation_of(snapshot, settings, "all", out), money, known, seed, whole=whole, n_lines=n_lines

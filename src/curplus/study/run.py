@@ -27,7 +27,7 @@ __all__ = ["Run"]
 PURPOSE = "run"  # of lists that are finished by the next run if this one is killed
 BROKEN = 10  # calls in a row that raised, whatever was tried
 FIRST_LINES = 6  # how many rows and columns the first list could buy, at least
-GROWTH = 0.25  # of what was spent: lists of a run towards a tolerance
+LIST_GROWTH = 0.25  # of what was spent: lists of a run towards a tolerance
 
 
 class Outcome(NamedTuple):
@@ -92,7 +92,7 @@ class Run:
     def _next_budget(self) -> float:
         summary = self.study._storage.summary()
         left = self.total - summary.spent - summary.pending_price
-        step = self.total / self.n_rounds if self.tol is None else GROWTH * summary.spent
+        step = self.total / self.n_rounds if self.tol is None else LIST_GROWTH * summary.spent
         if not summary.n_lists:
             n, m = self.study.settings.shape
             step = max(step, min(self.total / 2, FIRST_LINES * (n + m) * self.entry))
