@@ -15,8 +15,9 @@ from .._progress import Tell
 from .._typing import IndexVector
 from .._validation import check_count
 from ..exceptions import InvalidArgumentError, SourceError
+from .drafting import Request
 from .schema import WIDTH
-from .storage import Origin, Records, user_of
+from .storage import Asker, Origin, Records, user_of
 
 if TYPE_CHECKING:
     from .progress import Status
@@ -82,7 +83,7 @@ class Run:
     def _ask(self, budget: float) -> bool:
         try:
             horizon = self.total if self.tol is None else None
-            self.study._ask(budget, None, None, None, 0, None, purpose=PURPOSE, horizon=horizon)
+            self.study._new_list(Request(budget, horizon=horizon), Asker(user_of(None), PURPOSE))
         except InvalidArgumentError:  # there is no cell left to buy
             if self.study._storage.summary().n_values + self.study._storage.summary().n_failed == 0:
                 raise
