@@ -156,6 +156,25 @@ def test_whatever_is_changed_behind_its_back_is_noticed(path, statement):
         Study.open(path)
 
 
+def test_an_index_that_does_not_have_what_its_table_has_is_noticed(path):
+    with Study.open(path) as study:
+        study.cancel(1)
+    hide = "DELETE FROM sqlite_master WHERE name = 'asked_of_list'"
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        (entry,) = db.execute("SELECT * FROM sqlite_master WHERE name = 'asked_of_list'").fetchall()
+    some = "WHERE (cell, list) = (SELECT min(cell), list FROM asked)"
+    restore = f"INSERT INTO sqlite_master VALUES {entry!r}"
+    for statements in (
+        [f"UPDATE asked SET state = state + 1 {some}"],
+        ["PRAGMA writable_schema = ON", hide],
+        [f"UPDATE asked SET state = state - 1 {some}"],  # the index keeps the other state
+        ["PRAGMA writable_schema = ON", restore],
+    ):
+        change(path, *statements)
+    with pytest.raises(FileFormatError, match="its content is not what was written to it"):
+        Study.open(path)
+
+
 def test_moments_at_the_end_of_time_are_survived(path):
     change(path, "UPDATE tells SET told_at = 9223372036854775800", "UPDATE lists SET asked_at = -5", with_digest=True)
     assert use(path).n_values == 3

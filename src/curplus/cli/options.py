@@ -29,7 +29,7 @@ from ..observation import Observation, SampleCounts, default_counts
 from ..observation.scale import check_scale
 from ..sources.content import ending_of
 from ..sources.file import READERS, STANDARD_INPUT
-from ..sources.logs.open_logs import FORMATS
+from ..sources.logs.open_logs import HARNESSES
 from . import show
 
 __all__ = [
@@ -60,7 +60,7 @@ __all__ = [
 #: Values that are hard to read, or to type, in a shell.
 SPELLED = {",": "comma", "\t": "tab", ";": "semicolon", "|": "bar", " ": "blank", ".": "point"}
 MEANT = {"\\t": "\t", "blanks": " ", **{word: mark for mark, word in SPELLED.items()}}
-LINES = re.compile(r"\d+|\d+-\d+(,\d+-\d+)*")
+LINE_NUMBERS = re.compile(r"\d+|\d+-\d+(,\d+-\d+)*")
 SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?", re.IGNORECASE)
 
 
@@ -150,7 +150,7 @@ def _encoding(text: str | None) -> str | None:
 
 def _lines(text: str | None) -> Any:
     """How many lines at the top, or which."""
-    if text is not None and not LINES.fullmatch(text):
+    if text is not None and not LINE_NUMBERS.fullmatch(text):
         raise InvalidArgumentError(
             f"--skip-rows={text} names no lines. Give 3 for the first three, 2-2 for the second."
         )
@@ -227,7 +227,7 @@ class Reading(Writing):
 
 
 Harness = Annotated[
-    str | None, typer.Option("--format", help=f"Logs of an evaluation of language models: {', '.join(FORMATS)}.")
+    str | None, typer.Option("--format", help=f"Logs of an evaluation of language models: {', '.join(HARNESSES)}.")
 ]
 Score = Annotated[list[str] | None, typer.Option(help="Which score of a log counts; one for each kind of task.")]
 Filter = Annotated[list[str] | None, typer.Option(help="Which filter of a log counts, if a task has several.")]
@@ -300,7 +300,7 @@ class Sampling:
     seed: Seed = 0
 
 
-BEST = "best:"
+BEST_PREFIX = "best:"
 
 Goal = Annotated[
     str, typer.Option(help="What it is for: matrix, means (with --width), or best:3, the rows with the best means.")
@@ -311,8 +311,8 @@ Smallest = Annotated[bool, typer.Option("--smallest", help="For --goal best:3: s
 
 def as_goal(text: str, *, smallest: bool) -> str | Best:
     """The goal that was written."""
-    if text.startswith(BEST) and text.removeprefix(BEST).isdecimal():
-        return Best(int(text.removeprefix(BEST)), largest=not smallest)
+    if text.startswith(BEST_PREFIX) and text.removeprefix(BEST_PREFIX).isdecimal():
+        return Best(int(text.removeprefix(BEST_PREFIX)), largest=not smallest)
     if text not in (MATRIX, MEANS):
         raise InvalidArgumentError(f"--goal {text} is none. Write matrix, means, or best:3 for the 3 best rows.")
     if smallest:

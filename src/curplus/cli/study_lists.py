@@ -10,7 +10,7 @@ import typer
 from ..evaluation import Best
 from ..exceptions import InvalidArgumentError
 from ..factorization import Fact
-from ..sources.logs.open_logs import FORMATS
+from ..sources.logs.open_logs import HARNESSES
 from ..study import Receipt, Study, Worklist
 from ..study.logs import check_harness
 from . import show
@@ -29,7 +29,7 @@ def ask(
     study: StudyFile,
     out: Annotated[Path, typer.Option(help=f"Save the list, to be filled in: {', '.join(ENDINGS)}; or a new folder.")],
     harness: Annotated[
-        str | None, typer.Option("--format", help=f"Write what a harness takes: {', '.join(FORMATS)}.")
+        str | None, typer.Option("--format", help=f"Write what a harness takes: {', '.join(HARNESSES)}.")
     ] = None,
     budget: Annotated[
         float | None,

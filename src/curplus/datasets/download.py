@@ -15,7 +15,7 @@ from .cards import Card, PublishedFile
 __all__ = ["by_hand", "cache_folder", "download"]
 
 TIMEOUT = 30  # seconds without an answer
-CHUNK = 2**16  # bytes between two steps of the progress bar
+TRANSFERRED_AT_A_TIME = 2**16  # bytes between two steps of the progress bar
 
 
 def cache_folder() -> Path:
@@ -72,7 +72,7 @@ def _transfer(requests: Any, tqdm: Any, name: str) -> Callable[[str, str, Any], 
                 Path(temporary).open("wb") as stream,
                 tqdm(desc=name, total=announced or None, unit="B", unit_scale=True) as bar,
             ):
-                for chunk in response.iter_content(CHUNK):
+                for chunk in response.iter_content(TRANSFERRED_AT_A_TIME):
                     stream.write(chunk)
                     bar.update(len(chunk))
             if bar.n < announced:

@@ -23,7 +23,7 @@ from ..exceptions import InvalidArgumentError, SourceError
 from .array import ArraySource
 from .excel import workbook_records
 from .layout import INTEGER, Layout, Note, Record, find_layout, find_marks, records_of
-from .notation import Notation, Readings
+from .notation import CellValues, Notation
 
 __all__ = ["CellTable", "TableSource", "bounds_among", "open_cells", "read_wide", "text_lines"]
 
@@ -93,7 +93,9 @@ class CellTable:
                     )
             yield [line for line, _ in some], [cells for _, cells in some]
 
-    def numbers(self, cells: list[str], lines: Sequence[int], names: Sequence[str], columns: Sequence[int]) -> Readings:
+    def numbers(
+        self, cells: list[str], lines: Sequence[int], names: Sequence[str], columns: Sequence[int]
+    ) -> CellValues:
         """What cells say, row by row; the first that says nothing is refused with its line, its row and its column."""
         try:
             return self.notation.readings(cells)
@@ -256,7 +258,7 @@ def read_wide(table: CellTable) -> TableSource:
     return _named(table, np.concatenate(parts), None if index is None else labels, columns, together)
 
 
-def bounds_among(found: Readings, flat: IndexVector, width: int) -> tuple[Any, ...]:
+def bounds_among(found: CellValues, flat: IndexVector, width: int) -> tuple[Any, ...]:
     """The bounds among readings at places ``i * width + j``, as i, j, value and side; the others stay numbers."""
     if found.sides is None:
         return NO_INDEX, NO_INDEX, np.empty(0), NO_INDEX

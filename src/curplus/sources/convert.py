@@ -74,7 +74,7 @@ def whole_matrix(matrix: Any) -> Any:
 
 
 def _wrap(matrix: Any) -> Source:
-    for recognised, make in KINDS:
+    for recognised, make in RECOGNISED:
         if recognised(matrix):
             return make(matrix)
     if isinstance(matrix, Source):
@@ -105,7 +105,7 @@ def _annotated(data: Any) -> Source:
 
 
 #: How to tell a kind of matrix, without importing its library, and its source. The first that fits is taken.
-KINDS: tuple[tuple[Callable[[Any], bool], Callable[[Any], Source]], ...] = (
+RECOGNISED: tuple[tuple[Callable[[Any], bool], Callable[[Any], Source]], ...] = (
     (is_frame, FrameSource),
     (is_anndata, _annotated),
     (is_backed_sparse, backed_sparse_source),

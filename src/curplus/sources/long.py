@@ -20,7 +20,7 @@ from ..exceptions import InvalidArgumentError, SourceError
 from .cells import CellTable, open_cells, read_wide
 from .frames import as_frame, is_frame, is_numeric, without_bounds
 from .layout import INTEGER, Note, check_long, looks_long
-from .notation import Readings
+from .notation import CellValues
 from .parquet import arrow_schema, open_arrow, read_arrow
 from .source import Source
 
@@ -159,7 +159,7 @@ def open_text_table(path: Path, *, ending: str, long: Any, said: dict[str, Any])
     return opened
 
 
-def _blocks_of_cells(table: CellTable, places: tuple[int, int, int]) -> Iterator[tuple[Any, Any, Readings]]:
+def _blocks_of_cells(table: CellTable, places: tuple[int, int, int]) -> Iterator[tuple[Any, Any, CellValues]]:
     for lines, rows in table.blocks():
         row, column, values = ([cells[k].strip() for cells in rows] for k in places)
         yield row, column, table.numbers(values, lines, row, places[2:])
@@ -207,10 +207,10 @@ def long_source(table: Any, long: Any) -> LongSource:
         found, sides[bounds[0]] = found.copy(), bounds[3]
         found[bounds[0]] = bounds[2]
     blocks = (slice(start, start + BLOCK_ROWS) for start in range(0, len(frame), BLOCK_ROWS))
-    return long_of_blocks((row[b].tolist(), column[b].tolist(), Readings(found[b], sides[b])) for b in blocks)
+    return long_of_blocks((row[b].tolist(), column[b].tolist(), CellValues(found[b], sides[b])) for b in blocks)
 
 
-def long_of_blocks(blocks: Iterable[tuple[Sequence[Any], Sequence[Any], Readings]]) -> LongSource:
+def long_of_blocks(blocks: Iterable[tuple[Sequence[Any], Sequence[Any], CellValues]]) -> LongSource:
     """The source that blocks of rows, columns and values make; names are numbered in the order in which they come."""
     numbers: list[dict[Any, int]] = [defaultdict(itertools.count().__next__) for _ in range(2)]
     parts: list[list[Any]] = [[NO_INDEX], [NO_INDEX], [np.empty(0)], [NO_INDEX]]

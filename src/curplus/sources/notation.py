@@ -14,7 +14,7 @@ from .._spelling import option
 from .._typing import FloatArray, IndexVector
 from ..exceptions import InvalidArgumentError
 
-__all__ = ["SIDES", "Notation", "Readings", "has_decimal_comma"]
+__all__ = ["SIDES", "CellValues", "Notation", "has_decimal_comma"]
 
 #: What stands for a gap in a table, besides nothing.
 GAPS = frozenset(
@@ -42,7 +42,7 @@ def _number_of(cell: str) -> str:
     return cell if found is None else found[2]
 
 
-class Readings(NamedTuple):
+class CellValues(NamedTuple):
     """What cells say: numbers, and which of them are bounds."""
 
     values: FloatArray  # (k,), NaN for gaps
@@ -85,16 +85,16 @@ class Notation:
         """Whether a cell holds a bound, such as ``>10000`` or ``<= 0.5``."""
         return cell[:1] in SIDES and cell not in self._known and bool(NUMBER[self.decimal].fullmatch(_number_of(cell)))
 
-    def readings(self, cells: Sequence[str]) -> Readings:
+    def readings(self, cells: Sequence[str]) -> CellValues:
         """The numbers of cells, and which are bounds; ValueError if a cell is neither these nor a gap."""
         try:
-            return Readings(self.numbers(cells))
+            return CellValues(self.numbers(cells))
         except ValueError:
             texts = list(map(str.strip, cells))
         sides = np.fromiter((SIDES[cell[0]] if self.is_bound(cell) else 0 for cell in texts), np.int64, len(texts))
         for k in np.flatnonzero(sides).tolist():
             texts[k] = _number_of(texts[k])
-        return Readings(self._parsed(texts), sides)
+        return CellValues(self._parsed(texts), sides)
 
     def numbers(self, cells: Sequence[str]) -> FloatArray:
         """The numbers of cells, bit for bit, NaN for gaps; ValueError if one is neither."""

@@ -19,13 +19,13 @@ from .._typing import IndexVector, Shape
 from .._validation import check_count
 from ..acquisition import Costs
 from ..acquisition.best_round import best_round
-from ..evaluation import Best
+from ..evaluation import Best, decide
 from ..exceptions import InvalidArgumentError
 from ..observation import Observation, SamplePlan
 from ..observation.forbidden import Region
 from .ledger import Out, observation_of, on_lines, places_of
-from .names import Axis
-from .next_list import Choice, Known, Money, cells_of_lines, next_choice
+from .names import Axis, axes_of
+from .next_list import Excluded, Money, cells_of_lines, next_choice
 from .settings import as_costs, list_price
 from .storage import (
     CELLS,
@@ -42,7 +42,7 @@ from .storage import (
     Snapshot,
 )
 
-__all__ = ["Batches", "Wishes", "check_wishes", "compared", "draft_of", "draft_of_best", "positioned"]
+__all__ = ["Batches", "Request", "check_wishes", "compared", "draft_of", "positioned"]
 
 UNITS = ("row", "column", "cell")  # that a batch can be made of
 
@@ -100,49 +100,73 @@ def _split(pairs: Iterable[Any], name: str) -> tuple[list[Any], list[Any]]:
     return [pair[0] for pair in listed], [pair[1] for pair in listed]
 
 
-def draft_of(
-    snapshot: Snapshot,
-    budget: float,
-    required: Wishes,
-    forbidden: Wishes,
-    seed: int,
-    *,
-    whole: bool = True,
-    horizon: float | None = None,
-    n_lines: tuple[int, int] | None = None,
-    **about: Any,
-) -> Draft:
-    """A list for at most ``budget``; ``whole`` says whether it may have rows and columns that nobody requires.
+class Request(NamedTuple):
+    """What is asked for."""
 
-    With ``n_lines`` it has so many whole rows and columns besides those required, and no single cells. Rows and
-    columns that are retired are forbidden.
-    """
-    settings = snapshot.settings
+    budget: float
+    seed: int = 0
+    required: Any = None  # by name, see Study.ask
+    forbidden: Any = None
+    whole: bool = True  # whether there may be rows and columns that nobody requires
+    horizon: float | None = None  # what the study will have spent in the end, if that is not its budget
+    batches: Batches | None = None
+    best: Best | None = None  # by name
+    n_lines: tuple[int, int] | None = None  # so many whole rows and columns besides those required, and no cells
+
+
+def draft_of(snapshot: Snapshot, request: Request) -> Draft:
+    """A list for at most the budget. Rows and columns that are retired are forbidden."""
+    axes = axes_of(snapshot.settings)
+    required, forbidden = (
+        check_wishes(wishes, *axes, name=name)
+        for wishes, name in ((request.required, "required"), (request.forbidden, "forbidden"))
+    )
+    if request.best is not None:
+        return _draft_of_best(snapshot, request, positioned(request.best, axes), forbidden)
+    if request.batches is not None:
+        return request.batches.draft(snapshot, request, required, forbidden)
+    return _draft_of(snapshot, request, required, forbidden)
+
+
+def _draft_of(snapshot: Snapshot, request: Request, required: Wishes, forbidden: Wishes) -> Draft:
+    settings, seed = snapshot.settings, request.seed
     forbidden = _with_retired(forbidden, settings)
     shape, costs = settings.shape, as_costs(settings.costs)
     places = places_of(snapshot, settings, "all")
     done = union(places.cells, places.failed, places.bounded, snapshot.pending)
     must = without(required.all_cells(shape), done)
     cost = list_price(required.rows, required.columns, must, costs, shape)
-    if cost > budget:
+    if cost > request.budget:
         raise InvalidArgumentError(
-            f"what is required costs {cost:,.6g}, and the budget of the list is {budget:,.6g}. Give more, or "
+            f"what is required costs {cost:,.6g}, and the budget of the list is {request.budget:,.6g}. Give more, or "
             "require less."
         )
     out = Out(union(snapshot.pending, must), (*snapshot.pending_lines, *required.lines))
     cells, drawn = union(done, must), snapshot.asked.of_role(DRAWN, STEERING)
     off_lines = cells[~on_lines(cells, (*snapshot.lines, *out.lines), shape)]
-    known = Known(cells, union(off_lines, drawn[is_in(drawn, done)]), forbidden.region(shape))
-    money = Money(budget - cost, settings.budget if horizon is None else horizon, costs)
-    choice = next_choice(
-        observation_of(snapshot, settings, "all", out), money, known, seed, whole=whole, n_lines=n_lines
-    )
+    known = Excluded(cells, union(off_lines, drawn[is_in(drawn, done)]), forbidden.region(shape))
+    money = Money(request.budget - cost, settings.budget if request.horizon is None else request.horizon, costs)
+    seen = observation_of(snapshot, settings, "all", out)
+    choice = next_choice(seen, money, known, seed, whole=request.whole, n_lines=request.n_lines)
     on_list = without(union(cells_of_lines(choice.rows, choice.columns, shape), choice.drawn), done)
     to_measure = union(known.allowed(on_list, shape), must)
     shuffled = np.random.default_rng([seed, snapshot.last_list, len(to_measure)]).permutation(choice.drawn)
-    about |= {"budget": budget, "after_list": snapshot.last_list, "after_change": snapshot.last_change}
-    about |= {"forbidden": forbidden.listed()}
-    return _draft(choice._replace(drawn=shuffled), required, to_measure, costs, shape, **about)
+    rows, columns = np.append(choice.rows, required.rows), np.append(choice.columns, required.columns)
+    others = without(union(to_measure, choice.steering), choice.drawn)
+    cells = np.concatenate([shuffled, _line_by_line(others, rows, shape)])
+    roles = np.where(is_in(cells, choice.steering), STEERING, ON_LINE).astype(np.int64)
+    roles[: len(shuffled)] = DRAWN
+    return Draft(
+        budget=request.budget,
+        price=list_price(rows, columns, to_measure, costs, shape),
+        lines=(*choice.lines, *required.lines),
+        cells=cells,
+        roles=roles,
+        is_known=~is_in(cells, to_measure),
+        forbidden=forbidden.listed(),
+        after_list=snapshot.last_list,
+        after_change=snapshot.last_change,
+    )
 
 
 def _with_retired(forbidden: Wishes, settings: Settings) -> Wishes:
@@ -152,24 +176,6 @@ def _with_retired(forbidden: Wishes, settings: Settings) -> Wishes:
         for given, retired in ((forbidden.rows, settings.retired_rows), (forbidden.columns, settings.retired_columns))
     )
     return forbidden._replace(rows=rows, columns=columns)
-
-
-def _draft(
-    choice: Choice, required: Wishes, to_measure: IndexVector, costs: Costs, shape: Shape, **about: Any
-) -> Draft:
-    rows, columns = np.append(choice.rows, required.rows), np.append(choice.columns, required.columns)
-    others = without(union(to_measure, choice.steering), np.sort(choice.drawn))
-    cells = np.concatenate([choice.drawn, _line_by_line(others, rows, shape)])
-    roles = np.where(is_in(cells, choice.steering), STEERING, ON_LINE)
-    roles[: len(choice.drawn)] = DRAWN
-    return Draft(
-        price=list_price(rows, columns, to_measure, costs, shape),
-        lines=(*choice.lines, *required.lines),
-        cells=cells,
-        roles=roles.astype(np.int64),
-        is_known=~is_in(cells, to_measure),
-        **about,
-    )
 
 
 def _line_by_line(cells: IndexVector, rows: IndexVector, shape: Shape) -> IndexVector:
@@ -210,35 +216,23 @@ class Batches(NamedTuple):
             raise InvalidArgumentError(f"batch_price={price!r} is no price. Give a number above 0.")
         return Batches(size, unit, float(price))
 
-    def draft(
-        self,
-        snapshot: Snapshot,
-        budget: float,
-        required: Wishes,
-        forbidden: Wishes,
-        seed: int,
-        *,
-        whole: bool,
-        horizon: float | None,
-        **about: Any,
-    ) -> Draft:
+    def draft(self, snapshot: Snapshot, request: Request, required: Wishes, forbidden: Wishes) -> Draft:
         """A list of as many batches as the budget buys; the last may be short where no more is left."""
+        budget, of_cells = request.budget, self.unit == "cell"
         n_batches = math.floor(budget / self.price + 1e-9)
         if not n_batches:
             raise InvalidArgumentError(f"a batch costs {self.price:,.6g}, and the budget is {budget:,.6g}. Give more.")
-        count = n_batches * self.size
-        end = snapshot.settings.budget if horizon is None else horizon
+        count, end = n_batches * self.size, snapshot.settings.budget
         in_cells = snapshot._replace(settings=snapshot.settings._replace(costs=None))
-        if self.unit == "cell":
-            how: dict[str, Any] = {"whole": whole, "horizon": None if end is None else end / self.price * self.size}
+        if of_cells:
+            horizon = None if end is None else end / self.price * self.size
+            request = request._replace(budget=float(count), horizon=horizon)
         else:
-            how = {"n_lines": (count, 0) if self.unit == "row" else (0, count)}
-        size = float(count if self.unit == "cell" else math.prod(snapshot.settings.shape))
-        draft = draft_of(in_cells, size, required, forbidden, seed, **how, **about)
-        if self.unit == "cell":
-            n_used = int(np.count_nonzero(~draft.is_known))
-        else:
-            n_used = sum(line.axis == UNITS.index(self.unit) for line in draft.lines)
+            n_lines = (count, 0) if self.unit == "row" else (0, count)
+            request = request._replace(budget=float(math.prod(snapshot.settings.shape)), n_lines=n_lines)
+        draft = _draft_of(in_cells, request, required, forbidden)
+        lines = [line for line in draft.lines if line.axis == UNITS.index(self.unit)]
+        n_used = np.count_nonzero(~draft.is_known) if of_cells else len(lines)
         return draft._replace(budget=budget, price=math.ceil(n_used / self.size) * self.price)
 
 
@@ -272,10 +266,8 @@ def compared(snapshot: Snapshot, forbidden: Wishes | None = None) -> Observation
     return observation_of(snapshot, settings, settings.records)._replaced(forbidden=region)
 
 
-def draft_of_best(
-    snapshot: Snapshot, budget: float, best: Best, forbidden: Wishes, seed: int, **about: Any
-) -> Draft | None:
-    """A list for at most ``budget``, all of which it spends if rows are left; None if it is decided.
+def _draft_of_best(snapshot: Snapshot, request: Request, best: Best, forbidden: Wishes) -> Draft:
+    """A list of the rows that are left, all of whose budget is spent.
 
     Cells that are out are not asked for again. Of each column that is drawn a cell is on the list, known or not: the
     list keeps the order of drawing.
@@ -283,23 +275,26 @@ def draft_of_best(
     settings = snapshot.settings
     shape, costs = settings.shape, as_costs(settings.costs)
     seen = compared(snapshot, forbidden)
-    plan = best_round(seen, best, budget, Costs(entry=costs.entry).of(shape), seed, at_once=True)
+    plan = best_round(seen, best, request.budget, Costs(entry=costs.entry).of(shape), request.seed, at_once=True)
     if plan is None:
-        return None
+        reason = decide(seen, best).reason
+        raise InvalidArgumentError(
+            f"a budget of {request.budget:,.6g} buys nothing more: {reason}. Give more, or stop."
+        )
     cells, role = _cells_in_turn(seen, plan, best)
     places = places_of(snapshot, settings, settings.records)
     is_known = is_in(cells, union(places.cells, places.failed, snapshot.pending))
-    about |= {"after_list": snapshot.last_list, "after_change": snapshot.last_change}
     nothing = cells[:0]
     return Draft(
-        budget=budget,
+        budget=request.budget,
         price=list_price(nothing, nothing, np.sort(cells[~is_known]), costs, shape),
         lines=(),
         cells=cells,
         roles=np.full(len(cells), role),
         is_known=is_known,
         forbidden=_with_retired(forbidden, settings).listed(),
-        **about,
+        after_list=snapshot.last_list,
+        after_change=snapshot.last_change,
     )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from .._files import write_bytes
 from .._typing import IndexVector
 from ..exceptions import InvalidArgumentError
-from ..sources.logs.open_logs import FORMATS, ListWriter, LogBlock
+from ..sources.logs.open_logs import HARNESSES, ListWriter, LogBlock
 from ..sources.logs.run import split_question
 from .names import Axis
 from .schema import WIDTH
@@ -89,7 +89,7 @@ def harness_lists(cells: Any) -> dict[str, dict[str, list[str]]]:
 
 def check_harness(folder: Path, format: str) -> ListWriter:
     """How a harness takes lists, if it does, and if the folder is there to be filled."""
-    write = FORMATS.resolve(format).write
+    write = HARNESSES.resolve(format).write
     if write is None:
         raise InvalidArgumentError(
             f"{format} takes no list of questions, only how many it shall draw itself, so that single cells cannot be "

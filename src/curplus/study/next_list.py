@@ -30,7 +30,7 @@ from ..observation.plan import distinct_others
 from .settings import list_price
 from .storage import Line
 
-__all__ = ["Choice", "Known", "Money", "cells_of_lines", "next_choice"]
+__all__ = ["Choice", "Excluded", "Money", "cells_of_lines", "next_choice"]
 
 AT_ONCE = Adaptive(rounds=1, steering=0.0)  # a list is one round, and the cells that steer are among those known
 MANY = 0.25  # of the rows or columns
@@ -46,7 +46,7 @@ class Money(NamedTuple):
     costs: Costs
 
 
-class Known(NamedTuple):
+class Excluded(NamedTuple):
     """What a list need not ask for, or must not."""
 
     cells: IndexVector  # measured, failed, out or required, ascending
@@ -83,7 +83,7 @@ def cells_of_lines(rows: IndexVector, columns: IndexVector, shape: Shape) -> Ind
 def next_choice(
     seen: Observation,
     money: Money,
-    known: Known,
+    known: Excluded,
     seed: int,
     *,
     whole: bool = True,
@@ -97,7 +97,7 @@ def next_choice(
         What is known, and what is out as gaps.
     money : Money
         What may be spent.
-    known : Known
+    known : Excluded
         What need not be asked for, or must not.
     seed : int
         The choice follows from it and from what is known.
@@ -122,7 +122,7 @@ def _spending(seen: Observation, money: Money) -> dict[str, Any]:
     return {"budget": total, "horizon": max(total, money.horizon or 0.0), "costs": money.costs}
 
 
-def _counts(seen: Observation, known: Known, n_lines: tuple[int, int]) -> dict[str, Any]:
+def _counts(seen: Observation, known: Excluded, n_lines: tuple[int, int]) -> dict[str, Any]:
     sides = (
         (seen.shape[0], seen.row_index, known.forbidden.rows),
         (seen.shape[1], seen.column_index, known.forbidden.columns),
@@ -135,7 +135,7 @@ def _counts(seen: Observation, known: Known, n_lines: tuple[int, int]) -> dict[s
 
 
 def _lines(
-    seen: Observation, known: Known, rng: np.random.Generator, counts: dict[str, Any], **spending: Any
+    seen: Observation, known: Excluded, rng: np.random.Generator, counts: dict[str, Any], **spending: Any
 ) -> Choice:
     """Rows and columns, until a goal is reached: a budget, as far as it is for them, or a count."""
     seed = int(rng.integers(2**63))
@@ -210,7 +210,7 @@ def _asked(seen: Observation, plan: SamplePlan) -> Observation:
 def _cells(
     shape: tuple[int, int],
     count: int,
-    known: Known,
+    known: Excluded,
     rows: IndexVector,
     columns: IndexVector,
     rng: np.random.Generator,

@@ -15,8 +15,9 @@ from .._progress import Tell
 from .._typing import IndexVector
 from .._validation import check_count
 from ..exceptions import InvalidArgumentError, SourceError
+from .drafting import Request
 from .schema import WIDTH
-from .storage import Origin, Records, user_of
+from .storage import Asker, Origin, Records, user_of
 
 if TYPE_CHECKING:
     from .progress import Status
@@ -27,7 +28,7 @@ __all__ = ["Run"]
 PURPOSE = "run"  # of lists that are finished by the next run if this one is killed
 BROKEN = 10  # calls in a row that raised, whatever was tried
 FIRST_LINES = 6  # how many rows and columns the first list could buy, at least
-GROWTH = 0.25  # of what was spent: lists of a run towards a tolerance
+LIST_GROWTH = 0.25  # of what was spent: lists of a run towards a tolerance
 
 
 class Outcome(NamedTuple):
@@ -82,7 +83,7 @@ class Run:
     def _ask(self, budget: float) -> bool:
         try:
             horizon = self.total if self.tol is None else None
-            self.study._ask(budget, None, None, None, 0, None, purpose=PURPOSE, horizon=horizon)
+            self.study._new_list(Request(budget, horizon=horizon), Asker(user_of(None), PURPOSE))
         except InvalidArgumentError:  # there is no cell left to buy
             if self.study._storage.summary().n_values + self.study._storage.summary().n_failed == 0:
                 raise
@@ -92,7 +93,7 @@ class Run:
     def _next_budget(self) -> float:
         summary = self.study._storage.summary()
         left = self.total - summary.spent - summary.pending_price
-        step = self.total / self.n_rounds if self.tol is None else GROWTH * summary.spent
+        step = self.total / self.n_rounds if self.tol is None else LIST_GROWTH * summary.spent
         if not summary.n_lists:
             n, m = self.study.settings.shape
             step = max(step, min(self.total / 2, FIRST_LINES * (n + m) * self.entry))

@@ -130,10 +130,11 @@ PLACES = (
 )
 ASKED = f"SELECT sum((cell % {PRIME} + 7919 * role + 104729 * list + 15485863 * place) % {PRIME}) FROM asked"
 FORBIDDEN = f"SELECT sum((position % {PRIME} + 7919 * kind + 104729 * list) % {PRIME}) FROM forbidden WHERE list > ?"
+#: Table, index, what is in the index, a sum over it, and a column that it has not: so SQLite must look at the table.
 INDEXES = (
-    ("asked", "asked_of_list", "list > 0", f"(cell % {PRIME} + 7919 * list + 104729 * state)"),
-    ("records", "records_of_list", "list IS NOT NULL", f"(cell % {PRIME} + 7919 * list + 86028121 * id)"),
-    ("records", "corrections", "corrects IS NOT NULL", "(corrects + 86028121 * id)"),
+    ("asked", "asked_of_list", "list > 0", f"cell % {PRIME} + 7919 * list + 104729 * state", "place"),
+    ("records", "records_of_list", "list IS NOT NULL", f"cell % {PRIME} + 7919 * list + 86028121 * id", "tell"),
+    ("records", "corrections", "corrects IS NOT NULL", "corrects + 86028121 * id", "tell"),
 )
 
 
@@ -153,7 +154,7 @@ def check_digest(db: sqlite3.Connection) -> None:
     if found is None:
         raise DamageError("it does not say of which matrix")
     try:
-        pending = db.execute("SELECT count(*) FROM asked NOT INDEXED WHERE state = 0").fetchone()
+        pending = db.execute("SELECT count(*) FROM asked NOT INDEXED WHERE +state + 0 * place = 0").fetchone()
         is_whole = pending == db.execute("SELECT ifnull(sum(n_pending), 0) FROM lists").fetchone()
         if not is_whole or digest_of(db) != found[0] or not all(_agrees(db, *index) for index in INDEXES):
             raise DamageError("its content is not what was written to it")
@@ -161,11 +162,11 @@ def check_digest(db: sqlite3.Connection) -> None:
         raise DamageError(f"its content is not what was written to it ({error})") from error
 
 
-def _agrees(db: sqlite3.Connection, table: str, index: str, some: str, part: str) -> bool:
-    """Whether an index leads to the rows that are there: SQLite believes it."""
-    sums = f"SELECT count(*), sum({part} % {PRIME}) FROM {table} {{}} WHERE {some}"
-    by_index, by_row = (db.execute(sums.format(way)).fetchone() for way in (f"INDEXED BY {index}", "NOT INDEXED"))
-    return bool(by_index == by_row)
+def _agrees(db: sqlite3.Connection, table: str, index: str, some: str, part: str, other: str) -> bool:
+    """Whether an index has what its table has: SQLite believes it."""
+    sums = f"SELECT count(*), sum(({part}) % {PRIME}) FROM {table} INDEXED BY {index} WHERE {some}"
+    of_table = f"SELECT count(*), sum(({part} + 0 * {other}) % {PRIME}) FROM {table} NOT INDEXED WHERE +{some}"
+    return bool(db.execute(sums).fetchone() == db.execute(of_table).fetchone())
 
 
 def digest_of(db: sqlite3.Connection) -> int:

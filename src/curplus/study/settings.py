@@ -34,7 +34,7 @@ __all__ = [
     "settings_of",
 ]
 
-PARTS = ("row", "column", "entry")
+PRICED = ("row", "column", "entry")
 WHAT = ("row", "column")
 
 
@@ -153,15 +153,15 @@ def _check_costs(costs: Any, shape: Shape) -> dict[str, Any] | None:
     if costs is None:
         return None
     given: dict[str, Any] = (
-        dict(costs) if isinstance(costs, Mapping) else {name: getattr(costs, name, None) for name in PARTS}
+        dict(costs) if isinstance(costs, Mapping) else {name: getattr(costs, name, None) for name in PRICED}
     )
-    if unknown := set(given) - set(PARTS):
+    if unknown := set(given) - set(PRICED):
         raise InvalidArgumentError(f"costs has {sorted(unknown)}, and it may have row, column and entry.")
     given = {name: price for name, price in given.items() if price is not None}
     if "entry" in given and np.ndim(given["entry"]):
         raise InvalidArgumentError("costs has a price for each entry, and in a study all cost the same. Give one.")
     as_costs(given).of(shape)
-    return {name: np.asarray(given[name], dtype=float).tolist() for name in PARTS if name in given} or None
+    return {name: np.asarray(given[name], dtype=float).tolist() for name in PRICED if name in given} or None
 
 
 def as_costs(stored: Mapping[str, Any] | None) -> Costs:

@@ -26,6 +26,7 @@ from .storage import (
     PENDING,
     ROWS,
     Asked,
+    Asker,
     Draft,
     Line,
     ListInfo,
@@ -116,12 +117,12 @@ def count_pending(db: sqlite3.Connection) -> None:
     db.execute(f"UPDATE lists SET n_pending = {counted} WHERE n_pending > 0")
 
 
-def keep_list(db: sqlite3.Connection, now: int, draft: Draft, n_columns: int) -> ListInfo:
+def keep_list(db: sqlite3.Connection, now: int, draft: Draft, asker: Asker, n_columns: int) -> ListInfo:
     """Keep a list with its rows, columns and cells."""
     n_cells = int(np.count_nonzero(~draft.is_known))
-    expires = None if draft.expires_after is None else wall_clock() + round(1e6 * draft.expires_after)
+    expires = None if asker.expires_after is None else wall_clock() + round(1e6 * asker.expires_after)
     number = last_id(db, "lists") + 1
-    row = (number, now, draft.asked_by, draft.purpose, draft.budget, draft.price, n_cells, n_cells, expires)
+    row = (number, now, asker.who, asker.purpose, draft.budget, draft.price, n_cells, n_cells, expires)
     insert(db, "lists", [row])
     insert(db, "lines", ((None, number, *line) for line in draft.lines))
     states = np.where(draft.is_known, KNOWN, PENDING)

@@ -28,6 +28,7 @@ from .settings import change_at, change_row, check_left, settings_of
 from .storage import (
     CANCELLED,
     PENDING,
+    Asker,
     Draft,
     Line,
     ListInfo,
@@ -70,7 +71,7 @@ class SQLiteStorage:
 
     # -- what happens ---------------------------------------------------------------------------------------------
 
-    def add_list(self, draft: Draft) -> ListInfo | None:
+    def add_list(self, draft: Draft, asker: Asker) -> ListInfo | None:
         """Keep a list; None if other lists or settings were kept since it was drafted."""
         with self._write() as (db, now):
             sql.expire(db)
@@ -78,7 +79,7 @@ class SQLiteStorage:
                 return None
             settings = self._settings_now(db)
             check_left(settings.budget, sql.summary_of(db), max(draft.budget, draft.price))
-            return sql.keep_list(db, now, draft, settings.shape[1])
+            return sql.keep_list(db, now, draft, asker, settings.shape[1])
 
     def add_records(
         self,

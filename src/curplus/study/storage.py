@@ -32,6 +32,7 @@ __all__ = [
     "ROWS",
     "STEERING",
     "Asked",
+    "Asker",
     "Draft",
     "Line",
     "ListInfo",
@@ -90,11 +91,16 @@ class Draft(NamedTuple):
     roles: IndexVector  # (k,)
     is_known: Any  # (k,), truth values
     forbidden: IndexVector  # (p, 2), kind and position of what nothing was drawn from: ROWS, COLUMNS or CELLS
-    asked_by: str
-    purpose: str
-    expires_after: float | None  # seconds
     after_list: int  # the last list that its author knew of
     after_change: int = 1  # the last change of the settings that its author knew of
+
+
+class Asker(NamedTuple):
+    """Who asks for a list, for what, and for how long."""
+
+    who: str
+    purpose: str
+    expires_after: float | None = None  # seconds
 
 
 class ListInfo(NamedTuple):

@@ -20,7 +20,7 @@ from ..observation import Observation
 from ..sources.logs.open_logs import log_blocks
 from .answers import Fits, lists_frame, prediction_frame, records_frame, write_tables
 from .connection import make_file
-from .drafting import Batches, check_wishes, compared, draft_of, draft_of_best, positioned
+from .drafting import Batches, Request, check_wishes, compared, draft_of, positioned
 from .ledger import observation_of
 from .logs import check_same_terms, log_records
 from .names import Axis, axes_of
@@ -31,7 +31,7 @@ from .run import Run
 from .settings import as_costs, change_row, check_left, check_settings, check_stored_settings, grown, renamed, retired
 from .sql import wall_clock
 from .sqlite import SQLiteStorage
-from .storage import Origin, Receipt, Records, Round, Settings, Snapshot, kept_cells, user_of
+from .storage import Asker, Origin, Receipt, Records, Round, Settings, Snapshot, kept_cells, user_of
 from .worklist import Worklist, pandas_for_studies, worklist_of
 
 __all__ = ["Study"]
@@ -250,16 +250,22 @@ class Study:
         who : str, optional
             Who asks; left out, the user of the computer.
         """
-        batches = Batches.of(batch, unit, batch_price, self.settings)
-        how: dict[str, Any] = {"purpose": "list", "whole": whole, "batches": batches}
-        if isinstance(goal, Best):
-            check_goal(goal, width)
+        best = goal if isinstance(goal, Best) else None
+        if best is not None:
+            check_goal(best, width)
             check_alone(None, required=required, batch=batch)
-            return self._ask(budget, None, forbidden, timeout, rng, who, **how, best=goal)
-        if isinstance(goal, NarrowMeans) or goal != MEANS or width is not None:
+        elif isinstance(goal, NarrowMeans) or goal != MEANS or width is not None:
             self._check_wide(check_goal(goal, width))
-        how["whole"] = whole and goal == MATRIX
-        return self._ask(budget, required, forbidden, timeout, rng, who, **how)
+        request = Request(
+            self._amount(budget),
+            check_count(rng, name="rng"),
+            required,
+            forbidden,
+            whole and goal == MATRIX,
+            batches=Batches.of(batch, unit, batch_price, self.settings),
+            best=best,
+        )
+        return self._new_list(request, Asker(user_of(who), "list", _seconds(timeout)))
 
     def _check_wide(self, goal: NarrowMeans | Best | None) -> None:
         """An error if the intervals of means are as narrow as they shall be."""
@@ -268,51 +274,19 @@ class Study:
             if widest <= goal.width:
                 raise InvalidArgumentError(f"all intervals are at most {goal.width:g} wide: the goal is reached. Stop.")
 
-    def _ask(
-        self,
-        budget: float,
-        required: Any,
-        forbidden: Any,
-        timeout: Any,
-        rng: int,
-        who: str | None,
-        purpose: str,
-        *,
-        whole: bool = True,
-        horizon: float | None = None,
-        batches: Batches | None = None,
-        best: Best | None = None,
-    ) -> Worklist:
-        amount = self._amount(budget)
-        check_left(self.settings.budget, self._storage.summary(), amount)
-        seed = check_count(rng, name="rng")
-        about: dict[str, Any] = {"asked_by": user_of(who), "purpose": purpose, "expires_after": _seconds(timeout)}
+    def _new_list(self, request: Request, asker: Asker) -> Worklist:
+        check_left(self.settings.budget, self._storage.summary(), request.budget)
         for _ in range(ATTEMPTS):
             snapshot = self._storage.snapshot()
-            settings, axes = snapshot.settings, axes_of(snapshot.settings)
-            must = check_wishes(required, *axes, name="required")
-            never = check_wishes(forbidden, *axes, name="forbidden")
-            how = {"whole": whole, "horizon": horizon, **about}
-            if best is not None:
-                by_position = positioned(best, axes)
-                drawn = draft_of_best(snapshot, amount, by_position, never, seed, **about)
-                if drawn is None:
-                    reason = decide(compared(snapshot, never), by_position).reason
-                    raise InvalidArgumentError(
-                        f"a budget of {amount:,.6g} buys nothing more: {reason}. Give more, or stop."
-                    )
-                draft = drawn
-            elif batches is None:
-                draft = draft_of(snapshot, amount, must, never, seed, **how)
-            else:
-                draft = batches.draft(snapshot, amount, must, never, seed, **how)
+            draft = draft_of(snapshot, request)
             if draft.is_known.all():
                 raise InvalidArgumentError(
-                    f"a budget of {amount:,.6g} buys no cell that is not known, out or forbidden. Give more, or stop."
+                    f"a budget of {request.budget:,.6g} buys no cell that is not known, out or forbidden. Give more, "
+                    "or stop."
                 )
-            if (info := self._storage.add_list(draft)) is not None:
-                cells = kept_cells(draft.cells[~draft.is_known], settings.shape[1])
-                return worklist_of(info, draft.lines, cells, *axes)
+            if (info := self._storage.add_list(draft, asker)) is not None:
+                cells = kept_cells(draft.cells[~draft.is_known], snapshot.settings.shape[1])
+                return worklist_of(info, draft.lines, cells, *axes_of(snapshot.settings))
         raise StudyError(f"others asked for {ATTEMPTS} lists in the meantime. Try again.")
 
     def tell(

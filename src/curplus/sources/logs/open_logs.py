@@ -18,16 +18,16 @@ from ..._typing import FloatArray
 from ...exceptions import InvalidArgumentError, SourceError
 from ..content import damage_told
 from ..long import LongSource, long_of_blocks
-from ..notation import Readings
+from ..notation import CellValues
 from .helm import read_helm
 from .inspect_ai import read_inspect, write_inspect
 from .lm_eval import read_lm_eval, write_lm_eval
 from .run import Measure, Run, question_name
 
-__all__ = ["FORMATS", "Format", "ListWriter", "LogBlock", "log_blocks", "open_logs"]
+__all__ = ["HARNESSES", "Format", "ListWriter", "LogBlock", "log_blocks", "open_logs"]
 
 MOST_NAMED = 20  # of the choices in an error
-DIGITS = 16  # of a digest: enough to tell questions apart
+DIGEST_LENGTH = 16  # of a digest: enough to tell questions apart
 
 
 ListWriter: TypeAlias = Callable[[str, dict[str, list[str]]], dict[str, Any]]
@@ -42,7 +42,7 @@ class Format(NamedTuple):
 
 
 #: How to read the logs of a harness: a new one is one file, and one row.
-FORMATS = Registry(
+HARNESSES = Registry(
     "format",
     "read",
     {
@@ -124,7 +124,7 @@ def open_logs(
     (['org__small'], ['sums/0', 'sums/1', 'sums/2'], [0.0, 1.0, 0.0])
     """
     blocks = log_blocks(paths, format=format, metric=metric, filter=filter, model=model)
-    return long_of_blocks((block.models, block.questions, Readings(block.values)) for block in blocks)
+    return long_of_blocks((block.models, block.questions, CellValues(block.values)) for block in blocks)
 
 
 def log_blocks(
@@ -136,7 +136,7 @@ def log_blocks(
     model: str | None = None,
 ) -> Iterator[LogBlock]:
     """The answers in some logs, run by run; see :func:`open_logs`."""
-    known = FORMATS.resolve(format)
+    known = HARNESSES.resolve(format)
     joined = _Joined(_listed(metric), _listed(filter))
     for path in _files(paths, known.patterns):
         with damage_told(path, path.suffix):
@@ -191,7 +191,7 @@ class _Joined:
                 f"{path}: {_spelled(measure)} of {questions[scores.index(None)]} is no number. Take another metric."
             )
         marks = [f"{run.mark}#{repeat}" for _, repeat in run.answers]
-        terms = [json.dumps([*measure, run.version, answer.content[:DIGITS]]) for answer in run.answers.values()]
+        terms = [json.dumps([*measure, run.version, answer.content[:DIGEST_LENGTH]]) for answer in run.answers.values()]
         return LogBlock([run.model] * len(scores), questions, np.asarray(scores, dtype=np.float64), marks, terms)
 
     def _agree(self, what: str, name: str, of: str, value: Any, path: Path) -> None:

@@ -16,7 +16,7 @@ from ..._typing import IndexVector
 from ...acquisition.budget import Budget
 from ...exceptions import CURPlusError
 from ...observation.scale import span_note
-from ..drafting import Wishes, draft_of
+from ..drafting import Request, draft_of
 from ..ledger import places_of
 from ..progress import Status, is_judged, round_of, stopping_sentence
 from ..settings import as_costs
@@ -221,9 +221,8 @@ def _next_part(study: Study, snapshot: Snapshot, rounds: tuple[Round, ...]) -> F
     settings, budget = snapshot.settings, _budget(study)
     if budget < float(as_costs(settings.costs).entry):
         return _nothing("the budget is spent, or out with lists that did not come back yet")
-    about: Facts = {"asked_by": "", "purpose": "", "expires_after": None}
     whole = bool(snapshot.lines) or not _could_have_lines(study)
-    draft = draft_of(snapshot, budget, Wishes(), Wishes(), 0, whole=whole, **about)
+    draft = draft_of(snapshot, Request(budget, whole=whole))
     cells, m = draft.cells[~draft.is_known], settings.shape[1]
     if not len(cells):
         return _nothing("every cell is measured, failed or out")
