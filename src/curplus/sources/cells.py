@@ -94,7 +94,7 @@ class CellTable:
             yield [line for line, _ in some], [cells for _, cells in some]
 
     def numbers(self, cells: list[str], lines: Sequence[int], names: Sequence[str], columns: Sequence[int]) -> Readings:
-        """What cells say, row by row; the first that says nothing is refused with its line, its row and its column."""
+        """The readings of cells, row by row; one that is none is refused with its line, its row and its column."""
         try:
             return self.notation.readings(cells)
         except ValueError:

@@ -330,7 +330,7 @@ class _Task(NamedTuple):
 
 
 def _bound_facts(o: Observation) -> tuple[Fact, ...]:
-    why = "fitted as such; no error rests on them"
+    why = "fitted as bounds; no error rests on them"
     return (Fact("n_bounds", len(o.bounds), "bounds", reason=why),) if len(o.bounds) else ()
 
 
