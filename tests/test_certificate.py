@@ -55,14 +55,14 @@ def test_the_estimate_is_the_known_part_plus_the_mean_of_the_rest(noisy):
 
 
 def test_intervals_that_are_given_cover_the_truth(noisy):
-    given = covered = 0
-    for seed in range(20):
+    given, covered, draws = 0, 0, effort(8, 20)
+    for seed in range(draws):
         M, seen, approx = noisy(n_entries=2500, seed=seed, shape=(120, 90))
         interval = curplus.certify(approx, seen).interval
         if interval is not None:
             given += 1
             covered += interval[0] <= np.linalg.norm(M - approx.to_array()) <= interval[1]
-    assert given >= 16
+    assert given >= 0.8 * draws
     assert covered >= 0.8 * given
 
 
@@ -253,7 +253,7 @@ def test_unequal_errors_on_sampled_rows_widen_the_interval(noisy):
 
 
 def test_witnesses_that_were_fitted_exactly_do_not_stand_in_the_way(rng):
-    M = np.sqrt(rng.uniform(size=(2000, 1))) * rng.standard_normal((2000, 100))
+    M = np.sqrt(rng.uniform(size=(800, 1))) * rng.standard_normal((800, 100))
     seen = curplus.observe(M, n_columns=20, n_rows=120, n_entries=0, rng=0)
     approx = curplus.approximate(seen, 100)
     certificate = curplus.certify(approx, seen)
@@ -273,7 +273,7 @@ def test_repeated_places_count_once(noisy):
     )
 
 
-@pytest.mark.parametrize("scale", [1e-100, 1e100])
+@pytest.mark.parametrize("scale", effort([1e-100], [1e-100, 1e100]))
 def test_scale_passes_through(noisy, scale):
     M, seen, approx = noisy(n_entries=3500)
     counts = {"n_columns": 12, "n_rows": 12, "n_entries": 3500, "rng": 0}
@@ -309,8 +309,8 @@ def test_what_cannot_be_judged_is_refused(noisy, full_rank):
 def test_intervals_cover_where_much_of_the_matrix_was_read(low_rank, rng, share):
     """Fitted places have smaller errors than the others, and must not be taken for them."""
     truth = low_rank((90, 60), 3)
-    covered = given = 0
-    for seed in range(12):
+    given, covered, draws = 0, 0, effort(6, 12)
+    for seed in range(draws):
         M = truth + 0.2 * rng.standard_normal((90, 60))
         seen = curplus.observe(M, n_columns=8, n_rows=8, n_entries=round(share * M.size), rng=seed)
         approx = curplus.approximate(seen, 3)
@@ -318,14 +318,14 @@ def test_intervals_cover_where_much_of_the_matrix_was_read(low_rank, rng, share)
         if interval is not None:
             given += 1
             covered += interval[0] * (1 - 1e-9) <= np.linalg.norm(M - approx.to_array()) <= interval[1] * (1 + 1e-9)
-    assert given >= 9
+    assert given >= 0.75 * draws
     assert covered >= 0.75 * given
 
 
 def test_left_out_rows_cover_where_most_rows_were_read(low_rank, rng):
-    covered = given = 0
+    given, covered, draws = 0, 0, effort(6, 12)
     truth = low_rank((150, 100), 3)
-    for seed in range(12):
+    for seed in range(draws):
         M = truth + 0.2 * rng.standard_normal((150, 100))
         seen = curplus.observe(M, n_columns=8, n_rows=130, n_entries=0, rng=seed)
         approx = curplus.approximate(seen, 3)
@@ -333,7 +333,7 @@ def test_left_out_rows_cover_where_most_rows_were_read(low_rank, rng):
         if interval is not None:
             given += 1
             covered += interval[0] <= np.linalg.norm(M - approx.to_array()) <= interval[1]
-    assert given >= 7
+    assert given >= 0.58 * draws
     assert covered >= 0.75 * given
 
 

@@ -163,6 +163,11 @@ def test_what_is_named_exists(name):
     }
     files |= set(re.findall(r"python ((?:benchmarks|examples|docs)/\w+\.py)", text))
     assert not {path for path in files if not (ROOT / path).exists()}
+    for words, path in re.findall(r"((?:`\w+`(?:, | and )?)+) in `((?:tests/)?[a-z]\w*(?:/\w+)*\.py)`", text):
+        code = (
+            (ROOT if path.startswith("tests/") else ROOT / "src" / "curplus").joinpath(path).read_text(encoding="utf-8")
+        )
+        assert set(re.findall(r"\w+", words)) - {"and"} <= set(re.findall(r"\w+", code)), path
     targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE))
     assert set(re.findall(r"`make ([\w-]+)`", text)) <= targets
 

@@ -2,7 +2,6 @@
 
 import doctest
 import importlib
-import pkgutil
 import re
 from pathlib import Path
 
@@ -10,13 +9,16 @@ import pytest
 
 import curplus
 
-MODULES = [m.name for m in pkgutil.walk_packages(curplus.__path__, "curplus.") if not m.name.endswith("__main__")]
+SOURCE = Path(curplus.__file__).parent
+WITH_EXAMPLES = [path for path in sorted(SOURCE.rglob("*.py")) if ">>> " in path.read_text(encoding="utf-8")]
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_the_docstrings_of_a_module_are_true(name):
-    module = importlib.import_module(name)
-    failed, _ = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE)
+@pytest.mark.parametrize("path", WITH_EXAMPLES, ids=lambda path: path.relative_to(SOURCE).as_posix())
+def test_the_docstrings_of_a_module_are_true(path):
+    parts = path.relative_to(SOURCE.parent).with_suffix("").parts
+    module = importlib.import_module(".".join(parts).removesuffix(".__init__"))
+    failed, attempted = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert attempted
     assert failed == 0
 
 

@@ -67,13 +67,13 @@ class CUR(SampledTransformer):
     --------
     >>> from sklearn.datasets import load_digits
     >>> from curplus.estimators import CUR
-    >>> X = load_digits().data
+    >>> X = load_digits().data[:200]
     >>> model = CUR(n_components=10, random_state=0).fit(X)
     >>> model.transform(X).shape
-    (1797, 10)
+    (200, 10)
     >>> C, U, R, *_ = model.approximation_.cur()
     >>> C.shape, U.shape, R.shape
-    ((1797, 50), (50, 50), (50, 64))
+    ((200, 50), (50, 50), (50, 64))
     """
 
     form: str = "cur"

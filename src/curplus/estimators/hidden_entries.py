@@ -59,8 +59,8 @@ class HiddenEntries:
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((60, 2)) @ rng.standard_normal((2, 8)) + 0.1 * rng.standard_normal((60, 8))
     >>> X[rng.random(X.shape) < 0.2] = np.nan
-    >>> folds = HiddenEntries(n_splits=4)
-    >>> search = GridSearchCV(CURImputer(), {"n_components": [1, 2, 3]}, cv=folds, scoring=folds.score).fit(X)
+    >>> folds = HiddenEntries(n_splits=2)
+    >>> search = GridSearchCV(CURImputer(), {"n_components": [1, 2]}, cv=folds, scoring=folds.score).fit(X)
     >>> search.best_params_["n_components"] > 1
     True
     """

@@ -108,7 +108,7 @@ class Decision:
 
     @property
     def facts(self) -> tuple[Fact, ...]:
-        """The report, ready to be shown."""
+        """The facts, ready to be shown."""
         named = {name: self._named(getattr(self, name)) or None for name in ("chosen", "left", "tied")}
         more = None if self.is_decided else float(f"{self.n_more:.3g}")
         return (

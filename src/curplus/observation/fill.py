@@ -40,7 +40,7 @@ def _everywhere(observation: Readings) -> Readings:
 
 
 def error_of(approximation: Any) -> float:
-    """What an approximation says of its own error, as a standard deviation; 0 where it says nothing."""
+    """An approximation's estimate of its own error, as a standard deviation; 0 if it has none."""
     model = getattr(getattr(approximation, "provenance", None), "model", None)
     return 0.0 if model is None else float(model.error)
 
