@@ -23,8 +23,7 @@ from ..observation.symmetry import PSD, SYMMETRIC, mirrored, promise, promised
 from ..sources import Source, as_source
 from .budget import check_budget
 from .entry_strategies import EntryStrategy
-from .goals import MATRIX, check_alone, check_goal, how_it_ended, round_for
-from .loop import carried_out, until_none
+from .goals import MATRIX, carried_out, check_alone, check_goal, how_it_ended, round_for, until_none
 from .mean_widths import NarrowMeans
 from .prices import Costs
 from .propose import Purchase, seed_of

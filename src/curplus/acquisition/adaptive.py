@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from .._arrays import adjoint, array_namespace, take, to_device, to_numpy
 from .._typing import FloatArray, IndexVector, Vector
 from .candidates import Candidates
-from .greedy import ResidualColumns
-from .scores import gumbel_keys, squared_norms
+from .score import ResidualColumns, gumbel_keys, squared_norms
 
 __all__ = ["Adaptive", "are_untouched"]
 

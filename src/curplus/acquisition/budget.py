@@ -1,14 +1,9 @@
 """What a budget buys: how many rows, columns and entries there should be in the end, given what was read so far.
 
-Rows and columns get money in proportion to the square root of their lengths, whatever they cost: of all ways to
-divide it, that was the best or near it on every matrix tried (``benchmarks/budget.py``). The same money for both buys
-far too many of the short ones if a matrix is long. How much goes to single entries follows from how many crosses,
-a row and a column each, the budget could buy: with few crosses, entries alone are better; many crosses are better
-than entries.
-
-A row that is bought is known exactly. If ten times as much is unexplained in it as in others, it is worth ten of them,
-so money moves to the kind (rows or columns) that has such. Large rows may be well explained by others, so size is not
-enough: the residuals of the entries that help to choose are used.
+It begins with the split of :mod:`curplus._budget`, for these prices. A row that is bought is known exactly. If ten
+times as much is unexplained in it as in others, it is worth ten of them, so money moves to the kind (rows or columns)
+that has such. Large rows may be well explained by others, so size is not enough: the residuals of the entries that help
+to choose are used.
 """
 
 from __future__ import annotations
@@ -20,15 +15,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._arrays import to_numpy
+from .._budget import parts_by_length, share_for_crosses
 from .._typing import FloatArray, IndexVector, Shape
 from .._validation import check_amount
 from ..exceptions import InvalidArgumentError
 from ..observation import Observation, SampleCounts
-from ..observation.plan import check_counts, parts_of_lines, share_for_lines
+from ..observation.plan import check_counts
 from .candidates import Candidates, candidate_columns, candidate_rows
 from .constraints import Constraints
 from .prices import Costs, Prices, Spent, prices_of, spent
-from .scores import squared_norms
+from .score import squared_norms
 
 __all__ = ["Budget", "Side", "Split", "Wanted", "check_budget", "unexplained_in_largest"]
 
@@ -166,13 +162,13 @@ class Budget:
         if not kinds:
             return Split(0.0, 0.0, money, "all for entries")
         crosses = max(money, self.horizon - reserved) / sum(float(np.mean(prices[k])) for k in kinds)
-        share = share_for_lines(crosses)
+        share = share_for_crosses(crosses)
         reason = f"{share:.0%} for rows and columns: it could buy {crosses:.3g} of each"
         if self.given[2] is not None:
             share, reason = 1.0, "all for rows and columns"
         elif not share:
             reason = f"all for entries: it could buy {crosses:.1f} rows and columns, too few to be of use"
-        parts = dict(zip(kinds, parts_of_lines(*(lengths[k] for k in kinds)), strict=True))
+        parts = dict(zip(kinds, parts_by_length(*(lengths[k] for k in kinds)), strict=True))
         columns, rows = (share * parts.get(k, 0.0) for k in (0, 1))
         more = [part * max(times - ORDINARY, 0.0) for part, times in zip((columns, rows), unexplained, strict=False)]
         moved = 1 / max(sum(more), 1.0)  # the kind without such rows or columns keeps half of its money

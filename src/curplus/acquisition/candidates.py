@@ -23,10 +23,10 @@ from .._arrays import (
 )
 from .._sets import NO_INDEX
 from .._typing import FloatArray, IndexVector, Matrix
-from ..observation import Observation
-from .gaps import without_gaps
+from ..methods.approximate import without_gaps
+from ..observation import Cells, Observation
 
-__all__ = ["Candidates", "candidate_columns", "candidate_rows", "scaled"]
+__all__ = ["Candidates", "candidate_columns", "candidate_rows", "scaled", "whole_lines"]
 
 RIDGE = 0.01  # of the mean squared singular value of the intersection, where entries are predicted
 ENOUGH_OF_A_LINE = 0.5  # of its places: a row or column with fewer known values does not represent its rest
@@ -64,10 +64,8 @@ class Candidates(NamedTuple):
 def candidate_columns(observation: Observation, wanted_more: bool) -> Candidates:
     """The columns that could be read next."""
     seen = _known_well(observation)
-    rows = without_gaps(seen.rows, seen.known_rows)
-    columns = without_gaps(seen.columns, seen.known_columns)
-    sample, whole = double(rows), double(columns)
-    unit = harmless_unit(max(largest(rows), largest(columns)), sample, power=4)
+    sample, whole = whole_lines(seen)
+    unit = harmless_unit(max(largest(sample), largest(whole)), sample, power=4)
     if unit != 1:
         sample, whole = sample / unit, whole / unit
     steering = np.flatnonzero(observation.outside & observation.steering)
@@ -75,6 +73,14 @@ def candidate_columns(observation: Observation, wanted_more: bool) -> Candidates
     others = observation.column_index[~np.isin(observation.column_index, seen.column_index)]
     taken = np.concatenate([seen.column_index, others])
     return Candidates(sample, taken, wanted_more, whole, observation.j[steering], squares)
+
+
+def whole_lines(observation: Observation) -> tuple[Matrix, Matrix]:
+    """The sampled rows, and columns, in double precision, means in place of gaps: for choosing, not for fitting."""
+    if not observation.has_gaps:
+        return double(observation.rows), double(observation.columns)
+    cells = without_gaps(Cells.of(observation.subset(entries=NO_INDEX)))
+    return cells.rows, cells.columns
 
 
 def _known_well(observation: Observation) -> Observation:

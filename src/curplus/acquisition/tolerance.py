@@ -21,11 +21,10 @@ from ..observation import Observation, SamplePlan, SamplingDesign
 from ..observation.plan import distinct_others
 from .budget import check_budget
 from .candidates import scaled
-from .greedy import ResidualColumns
+from .goals import Rounds
 from .look import FEWEST, Look, look
-from .loop import Rounds
 from .prices import Prices, spent
-from .scores import weighted_draw
+from .score import ResidualColumns, weighted_draw
 
 __all__ = ["Allowance", "rounds_to_tolerance"]
 

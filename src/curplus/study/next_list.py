@@ -20,7 +20,7 @@ from .._typing import IndexVector, Shape
 from ..acquisition import Adaptive, Costs
 from ..acquisition.adaptive import are_untouched
 from ..acquisition.candidates import candidate_columns, candidate_rows
-from ..acquisition.loop import Rounds, carried_out, until_none
+from ..acquisition.goals import Rounds, carried_out, until_none
 from ..acquisition.prices import spent
 from ..acquisition.propose import Purchase
 from ..observation import Observation, SamplePlan
