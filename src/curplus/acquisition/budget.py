@@ -21,7 +21,7 @@ from .._validation import check_amount
 from ..exceptions import InvalidArgumentError
 from ..observation import Observation, SampleCounts
 from ..observation.plan import check_counts
-from .candidates import Candidates, candidate_columns, candidate_rows
+from .candidates import FEWEST_ENTRIES, Candidates, candidate_columns, candidate_rows
 from .constraints import Constraints
 from .prices import Costs, Prices, Spent, prices_of, spent
 from .score import squared_norms
@@ -29,7 +29,6 @@ from .score import squared_norms
 __all__ = ["Budget", "Side", "Split", "Wanted", "check_budget", "unexplained_in_largest"]
 
 ORDINARY = 3.0  # times as much unexplained as elsewhere: rows and columns of any matrix differ by that
-FEWEST_ENTRIES = 30  # for the mean of what is unexplained
 TOO_FEW = 0.005  # a last round of fewer entries than this share of all is not worth a round
 
 
@@ -103,6 +102,7 @@ class Budget:
     prices: Prices
     symmetric: bool = False  # whether rows come with the columns, so that only columns are paid for
     horizon: float = 0.0  # the money in the end, if that is more: it decides how much goes to rows and columns
+    amount: float = math.inf  # the budget as it was given, a share or a number
 
     @classmethod
     def of(
@@ -122,9 +122,8 @@ class Budget:
                 raise InvalidArgumentError("costs= are prices for a budget. Give budget= too, in the same currency.")
             return cls(given, math.inf, prices_of(None, shape), symmetric)
         money, prices = check_budget(budget, costs, shape)
-        return cls(
-            given, money, prices, symmetric, money if horizon is None else check_budget(horizon, costs, shape)[0]
-        )
+        end = money if horizon is None else check_budget(horizon, costs, shape)[0]
+        return cls(given, money, prices, symmetric, end, float(budget))
 
     def wanted(self, observation: Observation, constraints: Constraints) -> Wanted:
         """What is wanted, given what is known: money moves to rows, or columns, if they hold what is unexplained."""
@@ -216,8 +215,8 @@ class _Now(NamedTuple):
         counts = SampleCounts(n_columns, n_columns if budget.symmetric else n_rows, first := budget.given[2] or 0)
         if budget.given[2] is None:
             done = counts[:2] == have[:2]
-            for_lines = budget.price_of((*counts[:2], None))  # whole ones, which may be more than their part
-            first = int(max(min(split.entries, budget.money - for_lines), 0.0) / budget.prices.mean_entry)
+            for_both = budget.price_of((*counts[:2], None))  # whole ones, which may be more than their part
+            first = int(max(min(split.entries, budget.money - for_both), 0.0) / budget.prices.mean_entry)
             counts = counts._replace(n_entries=self.n_entries(self.left if done else split.entries, done))
         return Wanted(counts, first, columns, rows, budget.prices, self.left, 0, split.reason)
 

@@ -17,7 +17,7 @@ from ..exceptions import InvalidArgumentError
 from ..factorization import leading_basis
 from ..observation import Observation
 from ..observation.plan import distinct_others
-from .candidates import scaled, whole_lines
+from .candidates import samples_without_gaps, scaled
 from .score import leverage_scores
 
 __all__ = ["EntryDraws", "EntryStrategy", "ProductLeverage", "UniformEntries"]
@@ -89,7 +89,7 @@ class ProductLeverage:
     def draw(self, observation: Observation, count: int, rng: np.random.Generator) -> EntryDraws:
         n, m = observation.shape
         share = self.uniform_share
-        rows, columns = whole_lines(observation)
+        rows, columns = samples_without_gaps(observation)
         p, q = _row_chances(columns, self.rank), _row_chances(rows.T, self.rank)
 
         def chance(i: IndexVector, j: IndexVector) -> Vector:

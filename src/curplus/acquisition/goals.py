@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Generator
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..evaluation import Best, decide
 from ..exceptions import InvalidArgumentError
@@ -18,13 +18,13 @@ from .prices import Costs, prices_of, spent
 __all__ = [
     "MATRIX",
     "MEANS",
+    "Proposer",
     "Rounds",
     "carried_out",
     "check_alone",
     "check_goal",
     "how_it_ended",
     "round_for",
-    "until_none",
 ]
 
 MATRIX, MEANS = "matrix", "means"
@@ -89,15 +89,19 @@ def how_it_ended(observation: Observation, goal: Best | NarrowMeans) -> str:
     return f"the budget is spent; {what}"
 
 
-def until_none(
-    seen: Observation,
-    propose: Callable[[Observation], SamplePlan | None],
-    ended: Callable[[Observation], str] | None = None,
-) -> Rounds:
-    """Plans that follow from what is known alone, until there is none; ``ended`` says why there is not."""
-    while (plan := propose(seen)) is not None:
-        seen = yield plan, seen
-    return seen if ended is None else seen.noted(ended(seen))
+class Proposer(NamedTuple):
+    """A rule by which a matrix is read: what comes next follows from what is known alone."""
+
+    next_plan: Callable[[Observation], SamplePlan | None]  # None at the end
+    begins: Callable[[Observation], str] | None = None  # what is to be said of it before anything is read
+    ended: Callable[[Observation], str] | None = None  # and in the end
+
+    def rounds(self, seen: Observation) -> Rounds:
+        """All its plans, one after the other."""
+        seen = seen.noted(self.begins(seen)) if self.begins else seen
+        while (plan := self.next_plan(seen)) is not None:
+            seen = yield plan, seen
+        return seen.noted(self.ended(seen)) if self.ended else seen
 
 
 def carried_out(rounds: Rounds, carry_out: Callable[[SamplePlan, Observation], Observation]) -> Observation:
