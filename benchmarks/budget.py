@@ -21,9 +21,9 @@ from common import versions  # isort: skip
 import numpy as np
 
 import curplus
+from curplus._budget import counts_for_budget
 from curplus.evaluation.additive import additive_model
 from curplus.observation import Entries
-from curplus.observation.plan import counts_for_budget
 
 SETS = {
     "oboe": ("oboe.npz", "error"),
@@ -116,7 +116,7 @@ if __name__ == "__main__":
                 return np.mean([error(M, curplus.acquire(M, **words, rng=s)) for s in range(options.seeds)])
 
             ours, uniform = mean_error(budget=budget), mean_error(budget=budget, strategy="uniform")
-            begins = mean_error(**counts_for_budget(M.shape, total)._asdict())
+            begins = mean_error(**counts_for_budget(M.shape, total))
             names = ("n_columns", "n_rows", "n_entries")
             tried = {}
             for split in splits(M.shape, total):

@@ -83,7 +83,7 @@ def test_cheap_columns_are_preferred_where_they_say_as_much():
     assert np.mean(price[curplus.select_columns(M, 10, method="qdeim")]) > 20
 
 
-@pytest.mark.parametrize("method", ["leverage", "top_leverage", "deim", "qdeim", "pivoted", "explaining", "norm"])
+@pytest.mark.parametrize("method", ["leverage", "qdeim", "pivoted", "explaining"])
 def test_equal_prices_change_no_choice(method):
     M = low_rank(rank=6)
     alike = curplus.select_columns(M, 5, method=method, rng=0, cost=np.full(40, 7.0))

@@ -15,7 +15,6 @@ import curplus
 from curplus import Observation
 from curplus._arrays import put, to_numpy
 from curplus.acquisition import EntryDraws, ProductLeverage
-from curplus.acquisition.gaps import without_gaps
 from curplus.exceptions import InconsistentObservationError, InvalidArgumentError, SourceError
 from curplus.factorization import Provenance
 from tests.strategies import low_rank_matrices, plans, seeds
@@ -256,21 +255,6 @@ def test_a_plan_is_read_without_what_is_known_to_be_a_gap(full_rank, recording_s
 
 
 # Choosing
-
-
-def test_gaps_are_filled_by_medians_for_choosing(xp, rng):
-    x = with_holes(rng.standard_normal((5, 41)), 0.3, rng)
-    level = np.nanmedian(x, axis=1, keepdims=True)
-    expected = np.where(np.isnan(x), level + np.nanmedian(x - level, axis=0), x)
-    for turned, answer in ((x, expected), (x.T, expected.T)):
-        sample = xp.asarray(np.ascontiguousarray(turned))
-        np.testing.assert_allclose(to_numpy(without_gaps(sample, ~xp.isnan(sample))), answer)
-
-
-def test_a_row_of_which_nothing_is_known_is_filled_from_the_others():
-    x = np.array([[NAN, NAN, NAN], [1.0, NAN, 3.0]])
-    np.testing.assert_array_equal(without_gaps(x, ~np.isnan(x)), [[-1.0, 0.0, 1.0], [1.0, 2.0, 3.0]])
-    assert without_gaps(x, None) is x
 
 
 @pytest.mark.parametrize("strategy", ["auto", "pivoted", "residual_norm", "leverage", "uniform"])

@@ -16,6 +16,7 @@ SHARED_MODULES = (
     "_extras",
     "_html",
     "_spelling",
+    "_budget",
     "_registry",
     "_dask",
     "_numbers",

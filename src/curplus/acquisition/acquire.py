@@ -7,7 +7,6 @@ sits in few places, such as text, choosing them is worth more than any way of co
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from numbers import Real
 from typing import Any
 
@@ -23,12 +22,10 @@ from ..observation.symmetry import PSD, SYMMETRIC, mirrored, promise, promised
 from ..sources import Source, as_source
 from .budget import check_budget
 from .entry_strategies import EntryStrategy
-from .goals import MATRIX, check_alone, check_goal, how_it_ended, round_for
-from .loop import carried_out, until_none
+from .goals import MATRIX, carried_out, check_alone, check_goal
 from .mean_widths import NarrowMeans
 from .prices import Costs
-from .propose import Purchase, seed_of
-from .psd import propose_psd, psd_totals
+from .propose import proposer, seed_of
 from .strategies import Strategy
 from .tolerance import Allowance, rounds_to_tolerance
 
@@ -177,25 +174,18 @@ def acquire(
     seen = _begin(source, start, n_entries, gaps=gaps, noise=noise)
     seen = _with_promise(seen, PSD if psd else SYMMETRIC if symmetric else None)
     counts: dict[str, Any] = {"n_columns": n_columns, "n_rows": n_rows, "n_entries": n_entries}
-    places: dict[str, Any] = {"required": required, "forbidden": forbidden}
-    if (aim := check_goal(goal, width)) is not None:
-        check_alone(seen.symmetry, **counts, required=required, tol=tol)
-        propose_next = partial(round_for, goal=aim, budget=budget, costs=costs, forbidden=forbidden, seed=seed)
-        rounds = until_none(seen, propose_next, partial(how_it_ended, goal=aim))
-    elif tol is not None:
-        _check_alone(tol, psd, *counts.values(), *places.values())
+    how: dict[str, Any] = {"budget": budget, "costs": costs, "required": required, "forbidden": forbidden}
+    aim = check_goal(goal, width)
+    if aim is not None:
+        check_alone(seen.symmetry, tol=tol)
+    if tol is not None:
+        _check_alone(tol, psd, *counts.values(), required, forbidden)
         allowance = Allowance.of(budget, costs, seen.shape, seen.symmetry == SYMMETRIC)
         rounds = rounds_to_tolerance(seen, float(tol), allowance, seed=seed)
-    elif seen.symmetry == PSD:
-        total = psd_totals(seen.shape, counts, budget, (costs, *places.values()), strategy)
-        rounds = until_none(seen, partial(propose_psd, n_columns=total, strategy=str(strategy), seed=seed))
     else:
-        how: dict[str, Any] = {"strategy": strategy, "entry_strategy": entry_strategy}
+        how |= {"strategy": strategy, "entry_strategy": entry_strategy}
         how["few_rounds"] = getattr(source, "a_round_is_a_pass", False) is True
-        purchase = Purchase.of(seen, counts, budget=budget, costs=costs, **places, **how)
-        seen = seen if budget is None else seen.noted(f"a budget of {budget:g}: {purchase.begins(seen)}")
-        ended = None if budget is None else purchase.ended
-        rounds = until_none(seen, partial(purchase.next_plan, seed=seed), ended)
+        rounds = proposer(seen, aim, counts, seed, **how).rounds(seen)
     n_wanted = _n_wanted(seen.shape, counts, budget, costs)
     with showing("reading", wanted=progress) as tell:
 

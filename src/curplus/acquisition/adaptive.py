@@ -13,15 +13,13 @@ from numpy.typing import NDArray
 
 from .._arrays import adjoint, array_namespace, take, to_device, to_numpy
 from .._typing import FloatArray, IndexVector, Vector
-from .candidates import Candidates
-from .greedy import ResidualColumns
-from .scores import gumbel_keys, squared_norms
+from .candidates import FEWEST_ENTRIES, Candidates
+from .score import ResidualColumns, gumbel_keys, squared_norms
 
 __all__ = ["Adaptive", "are_untouched"]
 
 POWER = 3  # of expected squares, in draws by size
 UNTOUCHED = 0.01  # a candidate with less than this share of the mean squares in the sample is untouched
-FEWEST_ENTRIES = 10  # with fewer, no mean square is taken
 ALIKE = 0.2  # share by which candidates may differ in what they explain, and one of them is drawn
 SURPRISE = 0.2  # share of the square of one entry that counts for its candidate: single entries exaggerate
 

@@ -1,14 +1,9 @@
 """What a budget buys: how many rows, columns and entries there should be in the end, given what was read so far.
 
-Rows and columns get money in proportion to the square root of their lengths, whatever they cost: of all ways to
-divide it, that was the best or near it on every matrix tried (``benchmarks/budget.py``). The same money for both buys
-far too many of the short ones if a matrix is long. How much goes to single entries follows from how many crosses,
-a row and a column each, the budget could buy: with few crosses, entries alone are better; many crosses are better
-than entries.
-
-A row that is bought is known exactly. If ten times as much is unexplained in it as in others, it is worth ten of them,
-so money moves to the kind (rows or columns) that has such. Large rows may be well explained by others, so size is not
-enough: the residuals of the entries that help to choose are used.
+It begins with the split of :mod:`curplus._budget`, for these prices. A row that is bought is known exactly. If ten
+times as much is unexplained in it as in others, it is worth ten of them, so money moves to the kind (rows or columns)
+that has such. Large rows may be well explained by others, so size is not enough: the residuals of the entries that help
+to choose are used.
 """
 
 from __future__ import annotations
@@ -20,20 +15,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._arrays import to_numpy
+from .._budget import parts_by_length, share_for_crosses
 from .._typing import FloatArray, IndexVector, Shape
 from .._validation import check_amount
 from ..exceptions import InvalidArgumentError
 from ..observation import Observation, SampleCounts
-from ..observation.plan import check_counts, parts_of_lines, share_for_lines
-from .candidates import Candidates, candidate_columns, candidate_rows
+from ..observation.plan import check_counts
+from .candidates import FEWEST_ENTRIES, Candidates, candidate_columns, candidate_rows
 from .constraints import Constraints
 from .prices import Costs, Prices, Spent, prices_of, spent
-from .scores import squared_norms
+from .score import squared_norms
 
 __all__ = ["Budget", "Side", "Split", "Wanted", "check_budget", "unexplained_in_largest"]
 
 ORDINARY = 3.0  # times as much unexplained as elsewhere: rows and columns of any matrix differ by that
-FEWEST_ENTRIES = 30  # for the mean of what is unexplained
 TOO_FEW = 0.005  # a last round of fewer entries than this share of all is not worth a round
 
 
@@ -107,6 +102,7 @@ class Budget:
     prices: Prices
     symmetric: bool = False  # whether rows come with the columns, so that only columns are paid for
     horizon: float = 0.0  # the money in the end, if that is more: it decides how much goes to rows and columns
+    amount: float = math.inf  # the budget as it was given, a share or a number
 
     @classmethod
     def of(
@@ -126,9 +122,8 @@ class Budget:
                 raise InvalidArgumentError("costs= are prices for a budget. Give budget= too, in the same currency.")
             return cls(given, math.inf, prices_of(None, shape), symmetric)
         money, prices = check_budget(budget, costs, shape)
-        return cls(
-            given, money, prices, symmetric, money if horizon is None else check_budget(horizon, costs, shape)[0]
-        )
+        end = money if horizon is None else check_budget(horizon, costs, shape)[0]
+        return cls(given, money, prices, symmetric, end, float(budget))
 
     def wanted(self, observation: Observation, constraints: Constraints) -> Wanted:
         """What is wanted, given what is known: money moves to rows, or columns, if they hold what is unexplained."""
@@ -166,13 +161,13 @@ class Budget:
         if not kinds:
             return Split(0.0, 0.0, money, "all for entries")
         crosses = max(money, self.horizon - reserved) / sum(float(np.mean(prices[k])) for k in kinds)
-        share = share_for_lines(crosses)
+        share = share_for_crosses(crosses)
         reason = f"{share:.0%} for rows and columns: it could buy {crosses:.3g} of each"
         if self.given[2] is not None:
             share, reason = 1.0, "all for rows and columns"
         elif not share:
             reason = f"all for entries: it could buy {crosses:.1f} rows and columns, too few to be of use"
-        parts = dict(zip(kinds, parts_of_lines(*(lengths[k] for k in kinds)), strict=True))
+        parts = dict(zip(kinds, parts_by_length(*(lengths[k] for k in kinds)), strict=True))
         columns, rows = (share * parts.get(k, 0.0) for k in (0, 1))
         more = [part * max(times - ORDINARY, 0.0) for part, times in zip((columns, rows), unexplained, strict=False)]
         moved = 1 / max(sum(more), 1.0)  # the kind without such rows or columns keeps half of its money
@@ -220,8 +215,8 @@ class _Now(NamedTuple):
         counts = SampleCounts(n_columns, n_columns if budget.symmetric else n_rows, first := budget.given[2] or 0)
         if budget.given[2] is None:
             done = counts[:2] == have[:2]
-            for_lines = budget.price_of((*counts[:2], None))  # whole ones, which may be more than their part
-            first = int(max(min(split.entries, budget.money - for_lines), 0.0) / budget.prices.mean_entry)
+            for_both = budget.price_of((*counts[:2], None))  # whole ones, which may be more than their part
+            first = int(max(min(split.entries, budget.money - for_both), 0.0) / budget.prices.mean_entry)
             counts = counts._replace(n_entries=self.n_entries(self.left if done else split.entries, done))
         return Wanted(counts, first, columns, rows, budget.prices, self.left, 0, split.reason)
 

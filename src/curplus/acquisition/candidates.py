@@ -23,13 +23,14 @@ from .._arrays import (
 )
 from .._sets import NO_INDEX
 from .._typing import FloatArray, IndexVector, Matrix
-from ..observation import Observation
-from .gaps import without_gaps
+from ..methods.approximate import without_gaps
+from ..observation import Cells, Observation
 
-__all__ = ["Candidates", "candidate_columns", "candidate_rows", "scaled"]
+__all__ = ["Candidates", "candidate_columns", "candidate_rows", "samples_without_gaps", "scaled"]
 
 RIDGE = 0.01  # of the mean squared singular value of the intersection, where entries are predicted
-ENOUGH_OF_A_LINE = 0.5  # of its places: a row or column with fewer known values does not represent its rest
+FEWEST_ENTRIES = 30  # with fewer, no mean of squared residuals is taken
+ENOUGH_KNOWN = 0.5  # of its places: a row or column with fewer known values does not represent its rest
 
 
 class Candidates(NamedTuple):
@@ -64,10 +65,8 @@ class Candidates(NamedTuple):
 def candidate_columns(observation: Observation, wanted_more: bool) -> Candidates:
     """The columns that could be read next."""
     seen = _known_well(observation)
-    rows = without_gaps(seen.rows, seen.known_rows)
-    columns = without_gaps(seen.columns, seen.known_columns)
-    sample, whole = double(rows), double(columns)
-    unit = harmless_unit(max(largest(rows), largest(columns)), sample, power=4)
+    sample, whole = samples_without_gaps(seen)
+    unit = harmless_unit(max(largest(sample), largest(whole)), sample, power=4)
     if unit != 1:
         sample, whole = sample / unit, whole / unit
     steering = np.flatnonzero(observation.outside & observation.steering)
@@ -77,10 +76,18 @@ def candidate_columns(observation: Observation, wanted_more: bool) -> Candidates
     return Candidates(sample, taken, wanted_more, whole, observation.j[steering], squares)
 
 
+def samples_without_gaps(observation: Observation) -> tuple[Matrix, Matrix]:
+    """The sampled rows, and columns, in double precision, means in place of gaps: for choosing, not for fitting."""
+    if not observation.has_gaps:
+        return double(observation.rows), double(observation.columns)
+    cells = without_gaps(Cells.of(observation.subset(entries=NO_INDEX)))
+    return cells.rows, cells.columns
+
+
 def _known_well(observation: Observation) -> Observation:
     """Without rows and columns with less than half of their values known: they may still be being measured."""
     rows, columns = (
-        None if known is None else to_numpy(array_namespace(known).mean(float64(known), axis=axis)) >= ENOUGH_OF_A_LINE
+        None if known is None else to_numpy(array_namespace(known).mean(float64(known), axis=axis)) >= ENOUGH_KNOWN
         for known, axis in ((observation.known_rows, 1), (observation.known_columns, 0))
     )
     is_whole = all(which is None or which.all() for which in (rows, columns))

@@ -8,8 +8,7 @@ from __future__ import annotations
 from .._registry import Registry
 from .adaptive import Adaptive
 from .entry_strategies import EntryStrategy, ProductLeverage, UniformEntries
-from .rules import Drawn, EquallyLikely, Ranked, Rule, deim, explaining, leverage, pivoted, qdeim
-from .scores import squared_norms
+from .rules import Drawn, EquallyLikely, Ranked, Rule, explaining, leverage, pivoted, qdeim
 from .strategies import Leverage, Pivoted, ResidualNorm, Strategy, Uniform
 
 __all__ = ["ENTRY_STRATEGIES", "RULES", "STRATEGIES"]
@@ -40,12 +39,9 @@ RULES: Registry[Rule] = Registry(
     "select(matrix, k, rank, rng)",
     {
         "leverage": Drawn(leverage),
-        "top_leverage": Ranked(lambda M, _k, rank, _cost: ([], leverage(M, rank))),
-        "deim": Ranked(deim),
         "qdeim": Ranked(qdeim),
         "pivoted": Ranked(pivoted),
         "explaining": Ranked(explaining),
-        "norm": Drawn(lambda M, _rank: squared_norms(M)),
         "uniform": EquallyLikely(),
     },
 )

@@ -17,9 +17,8 @@ from ..exceptions import InvalidArgumentError
 from ..factorization import leading_basis
 from ..observation import Observation
 from ..observation.plan import distinct_others
-from .candidates import scaled
-from .gaps import without_gaps
-from .scores import leverage_scores
+from .candidates import samples_without_gaps, scaled
+from .score import leverage_scores
 
 __all__ = ["EntryDraws", "EntryStrategy", "ProductLeverage", "UniformEntries"]
 
@@ -90,8 +89,8 @@ class ProductLeverage:
     def draw(self, observation: Observation, count: int, rng: np.random.Generator) -> EntryDraws:
         n, m = observation.shape
         share = self.uniform_share
-        p = _row_chances(without_gaps(observation.columns, observation.known_columns), self.rank)
-        q = _row_chances(without_gaps(observation.rows, observation.known_rows).T, self.rank)
+        rows, columns = samples_without_gaps(observation)
+        p, q = _row_chances(columns, self.rank), _row_chances(rows.T, self.rank)
 
         def chance(i: IndexVector, j: IndexVector) -> Vector:
             return (1 - share) * p[i] * q[j] + share / (n * m)

@@ -1,9 +1,10 @@
-"""What reading is for: the matrix, narrow intervals of means, or the best rows."""
+"""What reading is for: the matrix, narrow intervals of means, or the best rows; and the loop that ends with it."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable, Generator
+from typing import Any, NamedTuple
 
 from ..evaluation import Best, decide
 from ..exceptions import InvalidArgumentError
@@ -14,9 +15,22 @@ from .budget import check_budget
 from .mean_widths import NarrowMeans, mean_round
 from .prices import Costs, prices_of, spent
 
-__all__ = ["MATRIX", "MEANS", "check_alone", "check_goal", "how_it_ended", "round_for"]
+__all__ = [
+    "MATRIX",
+    "MEANS",
+    "Proposer",
+    "Rounds",
+    "carried_out",
+    "check_alone",
+    "check_goal",
+    "how_it_ended",
+    "round_for",
+]
 
 MATRIX, MEANS = "matrix", "means"
+
+#: Plans, each with what is known before it; what is known afterwards is sent back, and is returned in the end.
+Rounds = Generator[tuple[SamplePlan, Observation], Observation, Observation]
 
 
 def check_goal(goal: Any, width: Any) -> Best | NarrowMeans | None:
@@ -73,3 +87,29 @@ def how_it_ended(observation: Observation, goal: Best | NarrowMeans) -> str:
         return f"all intervals are at most {goal.width:g} wide"
     what = "there are no intervals" if math.isinf(widest) else f"the widest interval is {widest:.3g}"
     return f"the budget is spent; {what}"
+
+
+class Proposer(NamedTuple):
+    """A rule by which a matrix is read: what comes next follows from what is known alone."""
+
+    next_plan: Callable[[Observation], SamplePlan | None]  # None at the end
+    begins: Callable[[Observation], str] | None = None  # what is to be said of it before anything is read
+    ended: Callable[[Observation], str] | None = None  # and in the end
+
+    def rounds(self, seen: Observation) -> Rounds:
+        """All its plans, one after the other."""
+        seen = seen.noted(self.begins(seen)) if self.begins else seen
+        while (plan := self.next_plan(seen)) is not None:
+            seen = yield plan, seen
+        return seen.noted(self.ended(seen)) if self.ended else seen
+
+
+def carried_out(rounds: Rounds, carry_out: Callable[[SamplePlan, Observation], Observation]) -> Observation:
+    """What is known in the end, once each plan was carried out: this returns all that is known after it."""
+    try:
+        plan, seen = next(rounds)
+        while True:
+            plan, seen = rounds.send(carry_out(plan, seen))
+    except StopIteration as end:
+        found: Observation = end.value
+        return found

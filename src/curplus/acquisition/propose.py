@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,13 +30,13 @@ from .candidates import candidate_columns, candidate_rows
 from .choice import ENTRY_STRATEGIES, STRATEGIES
 from .constraints import Constraints
 from .entry_strategies import EntryDraws, EntryStrategy
-from .goals import MATRIX, check_alone, check_goal, round_for
+from .goals import MATRIX, Proposer, check_alone, check_goal, how_it_ended, round_for
 from .mean_widths import NarrowMeans
 from .prices import Costs, spent
 from .psd import propose_psd, psd_totals
 from .strategies import Strategy
 
-__all__ = ["Purchase", "propose", "seed_of"]
+__all__ = ["Purchase", "propose", "proposer", "seed_of"]
 
 PILOTS = 0.2  # share of the rows and columns that is read first
 CLEARLY_MORE = 1.5  # times the other kind
@@ -103,16 +104,34 @@ def propose(
     """
     check_observation(observation)
     counts = {"n_columns": n_columns, "n_rows": n_rows, "n_entries": n_entries}
-    if (aim := check_goal(goal, width)) is not None:
+    how = {"budget": budget, "costs": costs, "required": required, "forbidden": forbidden}
+    how |= {"strategy": strategy, "entry_strategy": entry_strategy, "symmetric": symmetric}
+    return proposer(observation, check_goal(goal, width), counts, seed_of(rng), **how).next_plan(observation)
+
+
+def proposer(
+    observation: Observation,
+    goal: Best | NarrowMeans | None,
+    counts: dict[str, Any],
+    seed: int,
+    *,
+    symmetric: bool = False,
+    **how: Any,
+) -> Proposer:
+    """The rule by which a matrix is read of which something is known already."""
+    budget, costs, forbidden = how["budget"], how["costs"], how["forbidden"]
+    if goal is not None:
         check_real(observation.values, "goals")
-        check_alone(symmetric or observation.symmetry, **counts, required=required)
-        return round_for(observation, aim, budget, costs, forbidden, seed_of(rng))
+        check_alone(symmetric or observation.symmetry, **counts, required=how["required"])
+        next_plan = partial(round_for, goal=goal, budget=budget, costs=costs, forbidden=forbidden, seed=seed)
+        return Proposer(next_plan, ended=partial(how_it_ended, goal=goal))
     if observation.symmetry == PSD:
-        total = psd_totals(observation.shape, counts, budget, (costs, required, forbidden), strategy)
-        return propose_psd(observation, total, strategy=str(strategy), seed=seed_of(rng))
-    how = {"strategy": strategy, "entry_strategy": entry_strategy, "required": required, "forbidden": forbidden}
-    purchase = Purchase.of(observation, counts, budget=budget, costs=costs, **how, symmetric=symmetric)
-    return purchase.next_plan(observation, seed_of(rng))
+        strategy = how["strategy"]
+        total = psd_totals(observation.shape, counts, budget, (costs, how["required"], forbidden), strategy)
+        return Proposer(partial(propose_psd, n_columns=total, strategy=strategy, seed=seed))
+    purchase = Purchase.of(observation, counts, symmetric=symmetric, **how)
+    next_plan = partial(purchase.next_plan, seed=seed)
+    return Proposer(next_plan) if budget is None else Proposer(next_plan, purchase.begins, purchase.ended)
 
 
 def seed_of(rng: RandomState) -> int:
@@ -168,26 +187,26 @@ class Purchase:
         if not self.chooser.rounds and self._is_plain and not any(observation.counts):
             at_once = wanted.counts._replace(n_entries=wanted.n_entries_first)
             return uniform_plan(observation.shape, **at_once._asdict(), rng=rng) if any(at_once) else None
-        step = self._next_step(observation.counts, wanted)
+        coming = self._next_round(observation.counts, wanted)
         missing = wanted.counts.n_entries - observation.n_entries - len(observation.unmeasured_i)
-        if step is None:
+        if coming is None:
             return self._entries(observation, wanted, missing, rng)
         steering = min(missing, self._n_steering(observation, wanted))
-        if steering > 0 and not step.uniform:
+        if steering > 0 and not coming.uniform:
             return self._entries(observation, wanted, steering, rng, evidence=False)
-        lines = self._rows_or_columns(observation, wanted, step, rng)
+        plan = self._rows_or_columns(observation, wanted, coming, rng)
         if not self.few_rounds:
-            return lines
-        if step.uniform:
-            return _together(lines, self._entries(observation, wanted, steering, rng, evidence=False))
-        have = (observation.n_columns + len(lines.column_index), observation.n_rows + len(lines.row_index))
+            return plan
+        if coming.uniform:
+            return _together(plan, self._entries(observation, wanted, steering, rng, evidence=False))
+        have = (observation.n_columns + len(plan.column_index), observation.n_rows + len(plan.row_index))
         if math.isinf(wanted.money) and have == wanted.counts[:2]:  # what is left of a budget is known afterwards
-            return _together(lines, self._entries(observation, wanted, missing, rng))
-        return lines
+            return _together(plan, self._entries(observation, wanted, missing, rng))
+        return plan
 
     def begins(self, observation: Observation) -> str:
         """How a budget is split before anything is seen, in words."""
-        return self.budget.wanted(observation, self.constraints).reason
+        return f"a budget of {self.budget.amount:g}: {self.budget.wanted(observation, self.constraints).reason}"
 
     def ended(self, observation: Observation) -> str:
         """How a budget was spent, in words."""
@@ -201,7 +220,7 @@ class Purchase:
         uniform = self.drawer == ENTRY_STRATEGIES["uniform"]
         return uniform and not self.budget.symmetric and not self.constraints.any
 
-    def _next_step(self, have: SampleCounts, wanted: Wanted) -> _Step | None:
+    def _next_round(self, have: SampleCounts, wanted: Wanted) -> _Round | None:
         """Pilots of both kinds, then rounds in which the fewer go first. Nothing can be judged without the other."""
         known, totals, symmetric = have[:2], wanted.counts[:2], self.budget.symmetric
         rounds = min(self.chooser.rounds, 1) if self.few_rounds else self.chooser.rounds
@@ -210,13 +229,13 @@ class Purchase:
         pilots = totals if rounds == 0 or min(totals) == 0 else (n_pilots, n_pilots)
         first = [max(pilots[k] - known[k], 0) if k in kinds else 0 for k in (0, 1)]
         if any(first):
-            return _Step(first[0], first[1], uniform=True)
+            return _Round(first[0], first[1], uniform=True)
         for t in range(rounds):
             for k in sorted(kinds, key=lambda k: totals[k]):
                 more = pilots[k] + (totals[k] - pilots[k]) * (t + 1) // rounds - known[k]
                 if more > 0:
                     wanted_more = not symmetric and totals[k] >= CLEARLY_MORE * totals[1 - k]
-                    return _Step(0 if k else more, more if k else 0, uniform=False, wanted_more=wanted_more)
+                    return _Round(0 if k else more, more if k else 0, uniform=False, wanted_more=wanted_more)
         return None
 
     def _n_steering(self, observation: Observation, wanted: Wanted) -> int:
@@ -228,21 +247,21 @@ class Purchase:
         return int(share * wanted.n_entries_first) - int(np.count_nonzero(observation.steering))
 
     def _rows_or_columns(
-        self, observation: Observation, wanted: Wanted, step: _Step, rng: np.random.Generator
+        self, observation: Observation, wanted: Wanted, coming: _Round, rng: np.random.Generator
     ) -> SamplePlan:
         """The next rows, or columns, or pilots of both."""
         design, why = SamplingDesign("adaptive", "adaptive", "uniform"), "drawn uniformly, as pilots"
         words = ["given" if len(side.forbidden) else "uniform" for side in (wanted.columns, wanted.rows)]
         drawn = SamplingDesign(words[0], words[1], "uniform")
         columns = rows = NO_INDEX
-        if step.uniform:
-            columns, rows = _pilots(wanted.columns, step.n_columns, rng), _pilots(wanted.rows, step.n_rows, rng)
+        if coming.uniform:
+            columns, rows = _pilots(wanted.columns, coming.n_columns, rng), _pilots(wanted.rows, coming.n_rows, rng)
             if not self.budget.symmetric:  # rows chosen together with the columns are no independent sample
                 design = drawn
         else:
-            transposed, why = not step.n_columns, f"chosen by {self.chooser!r} from what was read"
-            candidates = (candidate_rows if transposed else candidate_columns)(observation, step.wanted_more)
-            side, count = (wanted.rows, step.n_rows) if transposed else (wanted.columns, step.n_columns)
+            transposed, why = not coming.n_columns, f"chosen by {self.chooser!r} from what was read"
+            candidates = (candidate_rows if transposed else candidate_columns)(observation, coming.wanted_more)
+            side, count = (wanted.rows, coming.n_rows) if transposed else (wanted.columns, coming.n_columns)
             if candidates.sample.shape[0]:
                 candidates = candidates._replace(excluded=side.excluded, prices=side.prices)
                 chosen = _check_choice(self.chooser, self.chooser.choose(candidates, count, rng), candidates, count)
@@ -252,7 +271,7 @@ class Purchase:
             columns, rows = (NO_INDEX, chosen) if transposed else (chosen, NO_INDEX)
         columns, rows = wanted.columns.within_money(columns), wanted.rows.within_money(rows)
         parts = [counted(len(x), what) for x, what in ((columns, "column"), (rows, "row")) if len(x)]
-        because = f"; {wanted.because}" if wanted.because and not step.uniform else ""
+        because = f"; {wanted.because}" if wanted.because and not coming.uniform else ""
         reason = f"{' and '.join(parts)}, {why}{because}"
         return SamplePlan(observation.shape, columns, rows, NO_INDEX, NO_INDEX, design=design, reasons=(reason,))
 
@@ -283,7 +302,7 @@ class Purchase:
         )
 
 
-class _Step(NamedTuple):
+class _Round(NamedTuple):
     """How many columns and rows come next."""
 
     n_columns: int
@@ -298,15 +317,15 @@ def _pilots(side: Side, count: int, rng: np.random.Generator) -> IndexVector:
     return distinct_others(rng, size, min(count, size - len(closed)), closed)
 
 
-def _together(lines: SamplePlan, entries: SamplePlan | None) -> SamplePlan:
+def _together(plan: SamplePlan, entries: SamplePlan | None) -> SamplePlan:
     """One plan for rows, columns and entries."""
     if entries is None:
-        return lines
+        return plan
     return entries._replace(
-        column_index=lines.column_index,
-        row_index=lines.row_index,
-        design=SamplingDesign(lines.design.columns, lines.design.rows, entries.design.entries),
-        reasons=(*(lines.reasons or ()), *(entries.reasons or ())),
+        column_index=plan.column_index,
+        row_index=plan.row_index,
+        design=SamplingDesign(plan.design.columns, plan.design.rows, entries.design.entries),
+        reasons=(*(plan.reasons or ()), *(entries.reasons or ())),
     )
 
 

@@ -43,10 +43,8 @@ __all__ = ["PSD_STRATEGIES", "propose_psd", "psd_totals"]
 #: How columns of a PSD matrix can be chosen.
 PSD_STRATEGIES = ("auto", "rpcholesky", "uniform")
 BLOCKS = 8  # in which columns are read; with more, proposals follow the residual closer, in more rounds
-PROPOSALS = 8  # for each column that is wanted, for "auto"
 OVERHEAD = 0.05  # most entries read to choose a block for "auto", as a share of the wanted columns
 LEFT = 0.5  # share of the trace at the start of a block that must remain, so that its proposals still represent it
-OWN = 0.1  # share of its residual that a proposal must keep
 DESIGN = SamplingDesign("adaptive", "adaptive", "adaptive")
 
 
@@ -193,7 +191,7 @@ def _left_between(observation: Observation, found: Nystroem, index: IndexVector)
 def _n_proposed(count: int, n: int) -> int:
     """How many columns to propose if so many are wanted, such that few entries are read to compare them."""
     affordable = math.ceil(math.sqrt(2 * OVERHEAD * n * count))
-    return max(count, min(PROPOSALS * count, affordable))
+    return max(count, affordable)
 
 
 def _not_rejected(left: FloatArray, rounding: float, rng: np.random.Generator) -> IndexVector:
@@ -212,7 +210,7 @@ def _explaining(left: FloatArray, count: int, rounding: float) -> IndexVector:
     kept: list[int] = []
     while len(kept) < count and np.mean(np.diagonal(left).real / chances) > LEFT:
         own = np.diagonal(left).real
-        free = np.flatnonzero(own > np.maximum(OWN * chances, rounding))
+        free = np.flatnonzero(own > rounding)
         if not len(free):
             break
         explained = np.sum(abs_squared(left[:, free]) / chances[:, None], axis=0) / own[free]

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-import scipy.linalg
 
-from .._arrays import abs_squared, adjoint
+from .._arrays import adjoint
 from .._typing import IndexVector
 from ..observation.plan import distinct
-from .greedy import ResidualColumns
-from .scores import FloatVector, leverage_scores, right_vectors, squared_norms, weighted_draw
+from .score import FloatVector, ResidualColumns, leverage_scores, right_vectors, squared_norms, weighted_draw
 
-__all__ = ["Drawn", "EquallyLikely", "Ranked", "Rule", "deim", "explaining", "leverage", "pivoted", "qdeim"]
+__all__ = ["Drawn", "EquallyLikely", "Ranked", "Rule", "explaining", "leverage", "pivoted", "qdeim"]
 
 
 class Rule(Protocol):
@@ -72,20 +70,8 @@ def leverage(M: Any, rank: int) -> FloatVector:
     return np.asarray(leverage_scores(right_vectors(M, rank)[0]))
 
 
-def deim(M: Any, k: int, rank: int, cost: FloatVector | None = None) -> tuple[list[int], FloatVector]:
-    """Discrete empirical interpolation, then the largest leverage scores."""
-    V, _ = right_vectors(M, rank)
-    chosen: list[int] = []
-    for t in range(min(k, V.shape[1])):
-        coefficients = scipy.linalg.solve(V[chosen, :t], V[chosen, t]) if t else np.empty(0)
-        error = _for_money(abs_squared(V[:, t] - V[:, :t] @ coefficients), cost)
-        error[chosen] = -1.0  # zero up to rounding: the interpolation is exact there
-        chosen.append(int(np.argmax(error)))
-    return chosen, leverage_scores(V)
-
-
 def qdeim(M: Any, k: int, rank: int, cost: FloatVector | None = None) -> tuple[list[int], FloatVector]:
-    """Pivoted QR of the singular vectors, then the largest leverage scores."""
+    """Discrete empirical interpolation by pivoted QR of the singular vectors, then the largest leverage scores."""
     V, _ = right_vectors(M, rank)
     residual = ResidualColumns(adjoint(V), prices=cost)
     return residual.pick(k, residual.norms), leverage_scores(V)

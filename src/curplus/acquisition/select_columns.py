@@ -3,7 +3,7 @@ r"""Choosing columns of a matrix that is known as a whole.
 A few columns stand for all of them if the others are nearly combinations of theirs. The classical rules for finding
 such columns differ in what they call important: a column is taken because it points where the columns taken so far do
 not (pivoting), because it accounts for much of what they leave unexplained (greedy column subset selection), because
-the leading singular vectors depend on it (leverage scores, DEIM), or because its norm is large.
+the leading singular vectors depend on it (leverage scores, QDEIM).
 
 :func:`select_columns` applies these rules to a whole matrix. :func:`curplus.acquire` applies the same ones to a matrix
 of which only some rows are known so far, in order to decide what to read next.
@@ -27,7 +27,7 @@ from ..sources import as_source
 from .choice import RULES
 from .prices import Costs
 from .rules import Rule
-from .scores import right_vectors
+from .score import right_vectors
 
 __all__ = ["select_columns", "whole_history"]
 
@@ -57,12 +57,9 @@ def select_columns(
 
         ===================  =======================================================================================
         ``"leverage"``       drawn with chances proportional to the leverage scores :math:`\|v_j\|^2` [1]_
-        ``"top_leverage"``   those with the largest leverage scores
-        ``"deim"``           discrete empirical interpolation on the right singular vectors [2]_
-        ``"qdeim"``          pivoted QR of the right singular vectors [3]_
+        ``"qdeim"``          discrete empirical interpolation: pivoted QR of the right singular vectors [2]_
         ``"pivoted"``        pivoted QR of the matrix: what the chosen leave over, largest norm first
-        ``"explaining"``     each time the column that accounts for most of what the chosen leave over [4]_
-        ``"norm"``           drawn with chances proportional to the squared norms
+        ``"explaining"``     each time the column that accounts for most of what the chosen leave over [3]_
         ``"uniform"``        drawn with equal chances
         ===================  =======================================================================================
     goal : {"mean"}, optional
@@ -70,7 +67,7 @@ def select_columns(
         :meth:`~curplus.Factorization.row_means`. Each time the column that cuts the posterior variance of the mean most
         is taken. Left-out rows decide between all columns chosen so, half of them random, and all of them random.
     rank : int, optional
-        How many leading singular vectors leverage, DEIM and ``"explaining"`` look at; ``k`` if left out.
+        How many leading singular vectors leverage, QDEIM and ``"explaining"`` look at; ``k`` if left out.
     cost : array of shape (m,), optional
         What each column costs. Squared scores are divided by it, so that columns that cost less and explain nearly as
         much are preferred; ``"uniform"``, and columns that are random, take no notice.
@@ -92,10 +89,9 @@ def select_columns(
     References
     ----------
     .. [1] M. W. Mahoney and P. Drineas, "CUR matrix decompositions for improved data analysis", PNAS 106, 2009.
-    .. [2] D. C. Sorensen and M. Embree, "A DEIM induced CUR factorization", SIAM J. Sci. Comput. 38, 2016.
-    .. [3] Z. Drmac and S. Gugercin, "A new selection operator for the discrete empirical interpolation method",
+    .. [2] Z. Drmac and S. Gugercin, "A new selection operator for the discrete empirical interpolation method",
        SIAM J. Sci. Comput. 38, 2016.
-    .. [4] A. K. Farahat, A. Ghodsi and M. S. Kamel, "An efficient greedy method for unsupervised feature selection",
+    .. [3] A. K. Farahat, A. Ghodsi and M. S. Kamel, "An efficient greedy method for unsupervised feature selection",
        ICDM, 2011.
 
     Examples
@@ -104,7 +100,7 @@ def select_columns(
     >>> M = np.random.default_rng(0).standard_normal((50, 40))
     >>> M[:, 7] *= 30
     >>> M[:, 31] *= 20
-    >>> [int(j) for j in curplus.select_columns(M, 2, method="deim")]
+    >>> [int(j) for j in curplus.select_columns(M, 2, method="qdeim")]
     [7, 31]
     """
     matrix = whole_history(source)

@@ -18,8 +18,7 @@ from .._validation import check_count
 from ..factorization import leading_basis
 from ..observation.plan import distinct
 from .candidates import Candidates
-from .greedy import ResidualColumns
-from .scores import leverage_scores, squared_norms, weighted_draw
+from .score import ResidualColumns, leverage_scores, squared_norms, weighted_draw
 
 __all__ = [
     "Leverage",

@@ -21,11 +21,10 @@ from ..observation import Observation, SamplePlan, SamplingDesign
 from ..observation.plan import distinct_others
 from .budget import check_budget
 from .candidates import scaled
-from .greedy import ResidualColumns
+from .goals import Rounds
 from .look import FEWEST, Look, look
-from .loop import Rounds
 from .prices import Prices, spent
-from .scores import weighted_draw
+from .score import ResidualColumns, weighted_draw
 
 __all__ = ["Allowance", "rounds_to_tolerance"]
 
@@ -95,14 +94,14 @@ def _more_crosses(found: Look, most: int, symmetric: bool, rng: np.random.Genera
     """Rows through large errors, then columns where these rows have them; of a symmetric matrix only columns."""
     rows = more_rows(found, most, rng)
     if symmetric:
-        seen = yield _lines_plan(found.steering, columns=rows), found.steering
+        seen = yield _plan(found.steering, columns=rows), found.steering
         return seen
-    seen = yield _lines_plan(found.steering, rows=rows), found.steering
-    seen = yield _lines_plan(seen, columns=more_columns(found, seen, rows, most)), seen
+    seen = yield _plan(found.steering, rows=rows), found.steering
+    seen = yield _plan(seen, columns=more_columns(found, seen, rows, most)), seen
     return seen
 
 
-def _lines_plan(seen: Observation, *, rows: IndexVector = NO_INDEX, columns: IndexVector = NO_INDEX) -> SamplePlan:
+def _plan(seen: Observation, *, rows: IndexVector = NO_INDEX, columns: IndexVector = NO_INDEX) -> SamplePlan:
     what = f"{len(rows)} rows" if len(rows) else f"{len(columns)} columns"
     reason = f"{what} through the largest errors of the last look"
     return SamplePlan(seen.shape, columns, rows, NO_INDEX, NO_INDEX, design=ADAPTIVE, reasons=(reason,))

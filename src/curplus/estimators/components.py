@@ -20,7 +20,7 @@ from .._arrays import largest, numerical_rank
 from .._sets import NO_INDEX
 from .._typing import FloatArray, IndexVector, Matrix, RandomState
 from ..acquisition.candidates import scaled
-from ..acquisition.greedy import ResidualColumns
+from ..acquisition.score import ResidualColumns
 from ..factorization import Factorization
 from ..observation import Observation, SampleCounts, SamplePlan, SamplingDesign, read, uniform_plan
 from ..sources import as_source

@@ -6,7 +6,6 @@ is read, and nothing outside it is ever read.
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -23,11 +22,9 @@ __all__ = [
     "SamplePlan",
     "SamplingDesign",
     "check_counts",
-    "counts_for_budget",
     "default_counts",
     "distinct",
     "distinct_others",
-    "share_for_lines",
     "uniform_plan",
 ]
 
@@ -79,9 +76,6 @@ class _DesignOfSizes(SamplingDesign):
 
 
 DEFAULT_RANK = 10  # if the user names none
-FEWEST_CROSSES = 4  # sampled rows, and columns: fewer are not worth their price
-FOR_CROSSES, FOR_EACH_CROSS = 0.53, 0.0325  # share for rows and columns: more if they are many (benchmarks/budget.py)
-MOST_FOR_CROSSES = 0.82  # entries also choose the weights and estimate the error
 ALL_UNIFORM = SamplingDesign("uniform", "uniform", "uniform")
 
 
@@ -143,27 +137,6 @@ def default_counts(shape: Shape, rank: int | None = None) -> SampleCounts:
     n, m = shape
     rank = min(DEFAULT_RANK, n, m) if rank is None else rank
     return SampleCounts(min(m, 5 * rank), min(n, 5 * rank), min(n * m, 20 * rank**2))
-
-
-def share_for_lines(crosses: float) -> float:
-    """Share of a budget for rows and columns, by how many of each it could buy; few of them are of little use."""
-    share = min(FOR_CROSSES + FOR_EACH_CROSS * crosses, MOST_FOR_CROSSES)
-    return share if crosses >= FEWEST_CROSSES else 0.0
-
-
-def parts_of_lines(*lengths: int) -> list[float]:
-    """Parts of what is for rows and columns that each kind gets: as the square root of its length."""
-    roots = [math.sqrt(length) for length in lengths]
-    return [root / sum(roots) for root in roots]
-
-
-def counts_for_budget(shape: Shape, n_values: float) -> SampleCounts:
-    """Counts that read at most ``n_values`` positions: rows, columns and entries."""
-    n, m = check_shape(shape)
-    for_lines, (column, row) = share_for_lines(n_values / (n + m)) * n_values, parts_of_lines(n, m)
-    d1, d2 = min(int(for_lines * column / n), m), min(int(for_lines * row / m), n)
-    on_lines = n * d1 + m * d2 - d1 * d2
-    return SampleCounts(d1, d2, min(int(n_values) - on_lines, n * m))
 
 
 def distinct(rng: np.random.Generator, population: int, size: int) -> IndexVector:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._arrays import concatenate, gather, index_table, take, to_numpy
+from .._budget import counts_for_budget
 from .._sets import different, is_in
 from .._typing import IndexVector, Matrix, RandomState, Shape, Vector
 from .._validation import check_amount, check_gaps, check_index, check_one_noise, check_shape
@@ -22,7 +23,7 @@ from .bounds import Bounds
 from .entries import Repeats
 from .observation import Observation
 from .places import entries_asked_for
-from .plan import SamplePlan, counts_for_budget, uniform_plan
+from .plan import SamplePlan, uniform_plan
 
 __all__ = ["observe", "read"]
 
@@ -91,7 +92,7 @@ def _counts(shape: Shape, budget: Any, given: dict[str, Any]) -> dict[str, Any]:
         raise InvalidArgumentError("budget= decides all three of n_columns, n_rows and n_entries. Leave them out.")
     n, m = check_shape(shape)
     n_values = min(check_amount(budget, (n, m)), n * m)
-    return counts_for_budget((n, m), n_values)._asdict()
+    return counts_for_budget((n, m), n_values)
 
 
 def read(

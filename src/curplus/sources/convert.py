@@ -74,6 +74,8 @@ def whole_matrix(matrix: Any) -> Any:
 
 
 def _wrap(matrix: Any) -> Source:
+    if isinstance(matrix, ArraySource):
+        return matrix
     for recognised, make in RECOGNISED:
         if recognised(matrix):
             return make(matrix)
@@ -106,6 +108,7 @@ def _annotated(data: Any) -> Source:
 
 #: How to tell a kind of matrix, without importing its library, and its source. The first that fits is taken.
 RECOGNISED: tuple[tuple[Callable[[Any], bool], Callable[[Any], Source]], ...] = (
+    (lambda matrix: type(matrix) is np.ndarray, ArraySource),
     (is_frame, FrameSource),
     (is_anndata, _annotated),
     (is_backed_sparse, backed_sparse_source),

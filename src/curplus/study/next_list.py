@@ -20,7 +20,7 @@ from .._typing import IndexVector, Shape
 from ..acquisition import Adaptive, Costs
 from ..acquisition.adaptive import are_untouched
 from ..acquisition.candidates import candidate_columns, candidate_rows
-from ..acquisition.loop import Rounds, carried_out, until_none
+from ..acquisition.goals import Proposer, Rounds, carried_out
 from ..acquisition.prices import spent
 from ..acquisition.propose import Purchase
 from ..observation import Observation, SamplePlan
@@ -164,7 +164,7 @@ def _rounds(seen: Observation, propose: Callable[[Observation], SamplePlan | Non
     if plan is not None and (n_helping := _n_helping(seen)):
         helping = rng.permutation(np.flatnonzero(~seen.steering))[:n_helping]
         seen = seen._replaced(evidence=~(seen.steering | np.isin(np.arange(seen.n_entries), helping)))
-    return (yield from until_none(seen, propose))
+    return (yield from Proposer(propose).rounds(seen))
 
 
 def _n_helping(seen: Observation) -> int:

@@ -5,5 +5,15 @@ from .interpolation import Interpolation
 from .models import MODELS, Model
 from .offsets import Offsets
 from .prediction import Prediction
+from .skeleton import without_gaps
 
-__all__ = ["MODELS", "Interpolation", "Model", "Offsets", "Prediction", "StackedApproximation", "approximate"]
+__all__ = [
+    "MODELS",
+    "Interpolation",
+    "Model",
+    "Offsets",
+    "Prediction",
+    "StackedApproximation",
+    "approximate",
+    "without_gaps",
+]
