@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from .._arrays import array_namespace, blocks, by_block, is_dask_array, is_numpy_array, largest, to_numpy
 from .._typing import FloatArray, Vector
 
-__all__ = ["MIN_EFFECTIVE_SIZE", "Squares", "Tail", "check_tails", "effective_sample_size", "tail_of"]
+__all__ = ["MIN_EFFECTIVE_SIZE", "Squares", "Tail", "check_tails", "effective_sample_size", "tail_of", "too_alike"]
 
 # Of an average that is given an interval. This and the numbers below trade refusals for coverage; benchmarks/tails.py
 # and benchmarks/certificate.py measure both.
@@ -104,7 +104,7 @@ def check_tails(
     """
     mean = float(np.mean(squares))
     if mean == 0:
-        return 1.0, (f"all errors of the {len(squares)} {evidence} are zero, so they do not show how large others are")
+        return 1.0, too_alike(squares, evidence)
     references = {name: _squares(others) for name, others in reference_errors.items()}
     sizes = {"": effective_sample_size(squares)} | {
         f" (judged by the {name})": count / (others.mean_square / mean) * mean
@@ -124,6 +124,15 @@ def check_tails(
             f"{lightness:g} is needed): those not drawn may add up to more than those drawn"
         )
     return size, reason
+
+
+def too_alike(squares: FloatArray, evidence: str, values: FloatArray | None = None) -> str:
+    """Why errors do not show how large others are: all are zero, or all values are the same; empty if neither."""
+    if not np.any(squares):
+        return f"all errors of the {len(squares)} {evidence} are zero, so they do not show how large others are"
+    if values is not None and np.all(values == values[0]):
+        return f"the {len(values)} {evidence} all have the same value, so they do not show how far others are from it"
+    return ""
 
 
 def _rounded_down(x: float) -> str:

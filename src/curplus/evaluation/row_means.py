@@ -120,7 +120,8 @@ def uniform_columns(sample: Observation, known: KnownPart) -> FromColumns | None
     values = to_numpy(float64(sample.columns))
     some = np.setdiff1d(np.arange(n), sample.row_index)
     part = values[some]
-    mean, around = part.mean(axis=1), part - part.mean(axis=1, keepdims=True)
+    mean = np.where(np.ptp(part, axis=1) > 0, part.mean(axis=1), part[:, 0])  # equal values have no rounding errors
+    around = part - mean[:, None]
     rest, count = np.full(n, float(m - d)), np.full(len(some), float(d))
     factor = np.full(len(some), m / (d * max(m - d, 1)))
     rows = RowSample(mean, count, np.mean(around**2, axis=1), np.mean(around**4, axis=1), factor)
