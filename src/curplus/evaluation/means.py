@@ -176,6 +176,7 @@ def _means_of_rows(approximation: Factorization, observation: Observation, level
         reason=reason,
         names=observation.row_names,
         noise=noise,
+        n_places=known.n_places if observation.forbidden.any else None,
         paired=observation if len(observation.drawn_columns) else None,
     )
 

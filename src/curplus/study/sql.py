@@ -293,7 +293,8 @@ def summary_of(db: sqlite3.Connection) -> Summary:
         f"FROM lists WHERE {IS_OUT}",
         (wall_clock(),),
     ).fetchone()
-    return Summary._make((*told, *pending, last_id(db, "lists"), last_id(db, "tells")))
+    is_partial = bool(db.execute("SELECT 1 FROM forbidden LIMIT 1").fetchone())
+    return Summary._make((*told, *pending, last_id(db, "lists"), last_id(db, "tells"), is_partial))
 
 
 def snapshot_of(db: sqlite3.Connection, change: int, settings: Settings, moment: int | None) -> Snapshot:

@@ -47,7 +47,7 @@ def facts_of(study: Study, *, axis: int = 1, n_best: int = 5, largest: bool = Tr
     return {
         **_head(study, rounds),
         "status": status,
-        "sentence": sentence(stopping_sentence(rounds, status.n_next)),
+        "sentence": sentence(stopping_sentence(rounds, status.n_next, status.where)),
         "verdict": "" if certificate is None else sentence(certificate.verdict),
         "measured": _measured(snapshot, *whole),
         "money": _money(study, status, rounds),

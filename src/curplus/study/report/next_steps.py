@@ -38,7 +38,7 @@ def next_part(study: Study, snapshot: Snapshot, rounds: tuple[Round, ...]) -> di
     single = int(np.count_nonzero(~(np.isin(cells // m, rows) | np.isin(cells % m, columns))))
     price = f"{amount(draft.price)} values" if settings.costs is None else amount(draft.price)
     return {
-        "sentence": sentence(stopping_sentence(rounds, len(cells))),
+        "sentence": sentence(stopping_sentence(rounds, len(cells), study.status().where)),
         "call": f"study.ask({budget:.10g}{'' if whole else ', whole=False'})",
         "words": f"{_words((len(rows), len(columns), single), len(cells))}, for {price}",
         "sides": [
