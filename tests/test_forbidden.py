@@ -176,3 +176,33 @@ def test_whole_rows_are_never_listed_cell_by_cell():
     seen = Observation(shape=(10**6, 10**4), i=[3], j=[4], values=[1.0], forbidden={"rows": np.arange(500_000)})
     assert seen.forbidden.size(seen.shape) == 5 * 10**9
     assert not len(seen.extend(seen).forbidden.cells[0])
+
+
+def test_every_sentence_says_of_which_places_it_is():
+    M, shape, where = noisy(), (50, 40), "the places that may be read"
+    seen = forbidding(curplus.observe(M, n_columns=0, n_rows=0, n_entries=900, rng=0), Region(rows=np.arange(35, 50)))
+    approx = curplus.approximate(seen, 2)
+    certificate = curplus.certify(approx, seen)
+    assert f"% of {where}, with" in certificate.verdict
+    assert f"spread of {where}" in str(certificate)
+    assert "the matrix" not in str(certificate)
+    means = curplus.estimate_means(approx, seen)
+    assert means.verdict.startswith(f"the means of 35 rows over {where}, each known to ")
+    assert means.n_possible(1) == np.count_nonzero(means.best(1) < 35) < 35
+    assert f"may be the largest: {means.n_possible(1)} rows, of those with places that may be read" in str(means)
+    assert f"total of {where}" in str(means)
+    assert "without places that may be read: 15 rows, only predicted" in str(means)
+    columns = curplus.estimate_means(approx, seen, axis=0)
+    assert columns.verdict.startswith(f"the means of 40 columns over {where}")
+    few = forbidding(curplus.observe(M, n_columns=0, n_rows=0, n_entries=9, rng=0), some_region(shape, 1))
+    assert "the matrix" not in curplus.certify(curplus.approximate(few), few).verdict
+
+
+def test_the_largest_estimate_is_of_a_place_that_may_be_read():
+    """The last column, of which nothing may be read, has the largest prediction."""
+    M = np.add.outer(np.arange(50.0), np.arange(40.0)) + noisy()
+    seen = curplus.observe(M, n_columns=0, n_rows=2, n_entries=900, rng=0)
+    closed = forbidding(seen, Region(columns=np.array([39])))
+    means = curplus.estimate_means(curplus.approximate(closed, 2), closed, axis=0)
+    assert np.argmax(means.estimate) == 39
+    assert "largest estimate: 38" in str(means)

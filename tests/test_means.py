@@ -497,3 +497,29 @@ def test_the_means_of_a_matrix_of_zeros_are_zero(counts):
     means = means_of(seen)
     assert not means.estimate.any()
     assert means.total == 0
+    assert means.reason
+    assert np.isnan(means.low).sum() == 100 - n_rows
+
+
+@pytest.mark.parametrize("usual", [0.0, 1.0, 1 / 7])
+@pytest.mark.parametrize("counts", [(0, 0, 100), (0, 0, 400), (12, 0, 0)])
+def test_values_that_are_all_the_same_do_not_show_how_far_rare_ones_are_from_them(usual, counts):
+    n_columns, n_rows, n_entries = counts
+    M = np.full((100, 60), usual)
+    seen = curplus.observe(M, n_columns=n_columns, n_rows=n_rows, n_entries=n_entries, rng=0)
+    approx = curplus.approximate(seen)
+    means = curplus.estimate_means(approx, seen)
+    assert means.total_interval is None
+    assert np.isnan(means.joint_low).all()
+    assert "so they do not show how" in means.reason
+    if n_entries:
+        certificate = curplus.certify(approx, seen)
+        assert certificate.interval is None
+        assert "so they do not show how" in certificate.reason
+
+
+def test_the_total_of_rare_values_is_covered_or_refused():
+    for seed in range(effort(10, 40)):
+        M = (np.random.default_rng(seed).random((100, 60)) < 0.002).astype(float)
+        interval = means_of(entries_of(M, 100, rng=seed)).total_interval
+        assert interval is None or interval[0] <= M.sum() <= interval[1]

@@ -682,6 +682,17 @@ def test_status_never_fits_and_remembers_what_certify_found(study, full_rank):
     assert str(status).startswith("40 x 25 matrix: 750 values")
 
 
+def test_if_places_were_forbidden_the_status_speaks_of_the_others(tmp_path, full_rank):
+    truth, of_others = full_rank(SHAPE, rank=2, noise=0.05), "% of the places that may be read ("
+    study = Study.create(tmp_path / "part.study", rows=SHAPE[0], columns=SHAPE[1])
+    cells = study.ask(0.4, whole=False, forbidden={"rows": [0, 1, 2]}).cells
+    study.tell(cells.assign(value=truth[cells["row"], cells["column"]]))
+    study.certify()
+    assert of_others in study.status().sentence
+    study.report(tmp_path / "part.html")
+    assert of_others in (tmp_path / "part.html").read_text("utf-8")
+
+
 def test_nothing_can_be_said_without_values(study):
     assert "error unknown" in study.status().sentence
     with pytest.raises(InvalidArgumentError, match="nothing was measured yet"):

@@ -68,6 +68,19 @@ def test_a_line_with_another_value_is_a_second_reading(study):
     assert study.observation().values.tolist() == [1.5]
 
 
+def test_a_list_that_went_through_a_spreadsheet_is_counted_once(study, tmp_path, rng):
+    """Excel files keep 16 digits, of which a number may need 17."""
+    pytest.importorskip("openpyxl")
+    table = study.ask(100, whole=False).table().assign(value=rng.standard_normal(100))
+    table.to_excel(tmp_path / "list.xlsx", index=False)
+    table.to_csv(tmp_path / "list.csv", index=False)
+    told = [study.tell(tmp_path / name) for name in ("list.xlsx", "list.csv", "list.xlsx")]
+    assert [receipt.n_values for receipt in told] == [100, 0, 0]
+    assert study.status().spent == 100
+    line = study.records().loc[[0], ["list", "row", "column", "value"]]
+    assert study.tell(line.assign(value=line["value"] * (1 + 1e-11))).n_values == 1
+
+
 def test_an_old_file_does_not_undo_a_correction(study):
     line = study.ask(1).cells
     study.tell(line.assign(value=10.0))

@@ -68,7 +68,7 @@ def certificate_facts(certificate: Certificate) -> list[Fact]:
     others = [f for f in c.facts if f.name not in ("verdict", "cannot_see")]
     return [
         Fact("error", c.error, unit="in the Frobenius norm"),
-        Fact("relative_error", c.relative_error, unit="of the matrix"),
+        Fact("relative_error", c.relative_error, unit=f"of {c.what}"),
         Fact("interval", c.interval, f"{c.level:.0%} interval", reason="" if c.interval else f"none: {c.reason}"),
         Fact("level", c.level),
         *others,

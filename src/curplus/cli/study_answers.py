@@ -90,7 +90,12 @@ def means(
     facts = [
         Fact("shape", shape),
         *(fact for fact in found.facts if fact.name not in ("may_be_largest", "largest")),
-        Fact("n_best", len(may_be), f"may be among the {best} best" if best > 1 else "may be the best", axis.value),
+        Fact(
+            "n_best",
+            found.n_possible(best, largest=not smallest),
+            f"may be among the {best} best" if best > 1 else "may be the best",
+            axis.value,
+        ),
     ]
     if out is not None:
         write_frame(table, out, ending_of(out))

@@ -43,13 +43,13 @@ def status_facts(status: Status) -> list[Fact]:
         Fact("spent", s.spent),
         Fact("budget", s.budget),
         Fact("left", s.left),
-        *_error_facts(s.rounds[-1] if s.rounds else None),
+        *_error_facts(s.rounds[-1] if s.rounds else None, s.where or "the matrix"),
         Fact("n_unjudged", s.n_unjudged or None, "values since then"),
         Fact("sentence", s.sentence, "when to stop"),
     ]
 
 
-def _error_facts(last: Round | None) -> list[Fact]:
+def _error_facts(last: Round | None, what: str) -> list[Fact]:
     """The error that was judged last; its interval in the Frobenius norm, like the error."""
     if last is None:
         return []
@@ -57,6 +57,6 @@ def _error_facts(last: Round | None) -> list[Fact]:
     ends = None if math.isnan(last.low) else (last.low * unit, last.high * unit)
     return [
         Fact("error", last.error, unit="in the Frobenius norm"),
-        Fact("relative_error", last.relative, unit="of the matrix"),
+        Fact("relative_error", last.relative, unit=f"of {what}"),
         Fact("interval", ends, "95% interval", reason="" if ends else f"none: {last.reason}"),
     ]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._arrays import host_kind, to_numpy
+from .._arrays import host_kind, take, to_numpy
 from .._sets import union
 from .._typing import FloatArray, IndexVector, Vector
 from ..factorization.provenance import Refits
@@ -15,7 +15,7 @@ from ..observation import Observation
 from .additive import additive_without
 from .certificate import CROSS_FITTED, HELD_OUT
 from .cross_fit import CHANCES, refits_of
-from .effective_sample import FEWEST, check_tails, effective_sample_size, tail_of
+from .effective_sample import FEWEST, check_tails, effective_sample_size, tail_of, too_alike
 from .estimate import EXCESS_ERROR, Estimate, excess_of, no_evidence
 from .left_out import FOLDS, dealt
 from .residual import Residual
@@ -59,6 +59,7 @@ def by_entries(residual: Residual) -> Estimate:
     references = _references(residual, sample, mean)
     tail, n_equal = tail_of(weights * squares, *references.values()), effective_sample_size(weights)
     size, reason = check_tails(weights * squares, references, sample.evidence, count=n_equal, tail=tail)
+    values = to_numpy(take(observation.values, sample.records, axis=0))
     known, n_rest, not_drawn = _population(residual, sample)
     variance = max(
         float(np.mean((weights * (squares / mean - 1)) ** 2)) / len(squares) if mean > 0 else math.nan,
@@ -71,7 +72,7 @@ def by_entries(residual: Residual) -> Estimate:
         effective_size=size,
         spread=math.sqrt(max(not_drawn, 0.0) * variance + (EXCESS_ERROR * sample.excess) ** 2 + _of_pairs(sample)),
         stretch=tail.stretch,
-        reason=_design_of_entries(observation) or reason,
+        reason=_design_of_entries(observation) or too_alike(squares, sample.evidence, values) or reason,
         squares=squares,
         fitted=float(np.sum(residual.squares_at(known))),
         read=read,

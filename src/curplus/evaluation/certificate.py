@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from .._typing import FloatArray
 from ..factorization import Fact
 from ..factorization.report import facts_as_html, facts_as_text
+from ..observation.forbidden import OPEN_PLACES
 
 __all__ = ["Certificate"]
 
@@ -45,16 +46,18 @@ class Certificate:
     def verdict(self) -> str:
         """The certificate in one sentence."""
         if self.evidence == ALL_READ:
-            return f"everything was read, so the error is known: {self.error:.4g}{self._share}"
+            everything = "everything that may be read" if self.n_forbidden else "everything"
+            return f"{everything} was read, so the error is known: {self.error:.4g}{self._share}"
         if math.isnan(self.error):
             return f"the error is at least {self.lower_bound:.4g}, and there is no estimate of it: {self.reason}"
         if self.evidence == DIAGONAL:
             return self._by_trace()
         if self.interval is None:
+            where = f"at {OPEN_PLACES}" if self.n_forbidden else "in all"
             return (
                 f"no interval for the error: {self.reason}; "
                 f"at the positions that were read it is {self.lower_bound:.4g}; "
-                f"in all it is estimated at {self.error:.4g}, and larger errors may have been missed"
+                f"{where} it is estimated at {self.error:.4g}, and larger errors may have been missed"
             )
         low, high = self.interval
         return (
@@ -63,8 +66,13 @@ class Certificate:
         )
 
     @property
+    def what(self) -> str:
+        """What the error is one of: "the matrix", or what is left of it if some places are forbidden."""
+        return OPEN_PLACES if self.n_forbidden else "the matrix"
+
+    @property
     def _share(self) -> str:
-        return "" if math.isnan(self.relative_error) else f", {_percent(self.relative_error)} of the matrix"
+        return "" if math.isnan(self.relative_error) else f", {_percent(self.relative_error)} of {self.what}"
 
     @property
     def cells(self) -> str:
@@ -78,7 +86,7 @@ class Certificate:
         return f"{self.cell_error:.4g} ({low:.4g} to {high:.4g}), {share}"
 
     def _by_trace(self) -> str:
-        share = "" if math.isnan(self.relative_error) else f", {_percent(self.relative_error)} of that of the matrix"
+        share = "" if math.isnan(self.relative_error) else f", {_percent(self.relative_error)} of that of {self.what}"
         return (
             f"the trace of the error is {self.trace:.4g}{share}, known from the diagonal, so that for a PSD matrix "
             f"the error is between {self.lower_bound:.4g} and {self.error:.4g}"
@@ -91,12 +99,14 @@ class Certificate:
         one_in = f"{1 / self.detection_limit:,.0f}" if self.detection_limit else "0"
         unseen = f"large errors at fewer than 1 in {one_in} places, or in rows and columns none of which was read"
         of_all = self.mean_cell_error if given else math.nan
+        not_read = "may be read, and was not," if self.n_forbidden else "was not read"
+        all_cells = OPEN_PLACES if self.n_forbidden else "all cells"
         return (
             Fact("verdict", self.verdict),
-            Fact("cell_error", self.cells or None, "a cell that was not read is off by"),
+            Fact("cell_error", self.cells or None, f"a cell that {not_read} is off by"),
             Fact("means_error", self.means_error, "row and column means would be off by"),
-            Fact("mean_cell_error", of_all, "mean over all cells", "(root mean square)"),
-            Fact("spread", self.spread, "spread of the matrix", "(standard deviation)"),
+            Fact("mean_cell_error", of_all, f"mean over {all_cells}", "(root mean square)"),
+            Fact("spread", self.spread, f"spread of {self.what}", "(standard deviation)"),
             Fact("evidence", self.evidence, unit=f"({len(self.errors)} errors)" if len(self.errors) else ""),
             Fact("lower_bound", self.lower_bound),
             Fact("spectral_lower_bound", self.spectral_lower_bound, "spectral norm, at least"),

@@ -62,6 +62,11 @@ class CrossFit:
         """Errors of the fits that did not have them, at the counted records, shape (h,)."""
         return self.residuals_at(self.counted)
 
+    @property
+    def values(self) -> FloatArray:
+        """The counted values, shape (h,)."""
+        return to_numpy(take(self.sample.values, self.counted, axis=0))
+
     def residuals_at(self, records: IndexVector) -> FloatArray:
         """The same at some records, each of which one of the fits did not have."""
         found = np.empty(len(records))

@@ -23,6 +23,7 @@ __all__ = [
     "check_tails",
     "effective_sample_size",
     "tail_of",
+    "too_alike",
 ]
 
 FEWEST = 30  # usual: values, and their effective number, for any statement on their mean
@@ -114,7 +115,7 @@ def check_tails(
     """
     mean = float(np.mean(squares))
     if mean == 0:
-        return 1.0, (f"all errors of the {len(squares)} {evidence} are zero, so they do not show how large others are")
+        return 1.0, too_alike(squares, evidence)
     references = {name: _squares(others) for name, others in reference_errors.items()}
     sizes = {"": effective_sample_size(squares)} | {
         f" (judged by the {name})": count / (others.mean_square / mean) * mean
@@ -133,6 +134,15 @@ def check_tails(
             f"{MIN_LIGHTNESS:g} is needed): those not drawn may add up to more than those drawn"
         )
     return size, reason
+
+
+def too_alike(squares: FloatArray, evidence: str, values: FloatArray | None = None) -> str:
+    """Why errors do not show how large others are: all are zero, or all values are the same; empty if neither."""
+    if not np.any(squares):
+        return f"all errors of the {len(squares)} {evidence} are zero, so they do not show how large others are"
+    if values is not None and np.all(values == values[0]):
+        return f"the {len(values)} {evidence} all have the same value, so they do not show how far others are from it"
+    return ""
 
 
 def _rounded_down(x: float) -> str:

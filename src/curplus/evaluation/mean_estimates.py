@@ -15,6 +15,7 @@ from ..factorization import Fact
 from ..factorization.report import facts_as_html, facts_as_text
 from ..observation import Observation
 from ..observation.fill import limited
+from ..observation.forbidden import OPEN_PLACES
 from .best import Best, decide
 from .differences import Difference, Means, largest_possible, paired_means, rank_limits
 
@@ -45,6 +46,7 @@ class MeanEstimates:
     reason: str = ""  # why there are no intervals; empty if there are
     names: Names | None = None  # (n,), of the rows or columns
     noise: float = 0.0  # standard deviation of a reading; nan if it is not known
+    n_places: FloatArray | None = None  # (n,), places of each that may be read; None if all may
     paired: Observation | None = None  # with columns drawn to compare rows (those whose means these are)
 
     def __len__(self) -> int:
@@ -54,6 +56,11 @@ class MeanEstimates:
     def what(self) -> str:
         """Whose means they are: "rows" or "columns"."""
         return AVERAGED[self.axis]
+
+    @property
+    def is_open(self) -> Any:
+        """Which of them have places that may be read, shape (n,); the others are predicted, without intervals."""
+        return np.ones(len(self), dtype=bool) if self.n_places is None else self.n_places > 0
 
     def within(self, min_value: float | None, max_value: float | None, shape: Shape) -> MeanEstimates:
         """The same of values that are known to have these limits, in a matrix of this shape."""
@@ -87,6 +94,10 @@ class MeanEstimates:
         possible = np.flatnonzero(largest_possible([means.times(sign) for means in self.compared], k, self.level))
         best: IndexVector = possible[np.argsort(-sign * self.estimate[possible], kind="stable")]
         return best
+
+    def n_possible(self, k: int, *, largest: bool = True) -> int:
+        """How many of those with places that may be read may be among the ``k`` best."""
+        return int(np.count_nonzero(self.is_open[self.best(k, largest=largest)]))
 
     def difference(self, a: int, b: int) -> Difference:
         """How much larger the mean at position ``a`` is than that at ``b``, with an interval at ``level``.
@@ -138,24 +149,31 @@ class MeanEstimates:
         if self.reason:
             return f"no intervals: {self.reason}"
         width = float(np.nanmedian(self.high - self.low))
-        return f"the means of {len(self)} {self.what}, each known to {width / 2:.3g} up or down ({self.level:.0%})"
+        places = "" if self.n_places is None else f" over {OPEN_PLACES}"
+        means = f"the means of {np.count_nonzero(self.is_open)} {self.what}{places}"
+        return f"{means}, each known to {width / 2:.3g} up or down ({self.level:.0%})"
 
     @property
     def facts(self) -> tuple[Fact, ...]:
         """The estimates as facts, ready to be shown."""
-        first = int(np.argmax(self.estimate))
+        first = int(np.argmax(np.where(self.is_open, self.estimate, -math.inf)))
+        closed = int(np.count_nonzero(~self.is_open))
+        rows, total = self.what, "total"
+        if self.n_places is not None:
+            rows, total = f"{rows}, of those with places that may be read", f"total of {OPEN_PLACES}"
         name = first if self.names is None else self.names[first]
         interval = "" if self.total_interval is None else "between {:.4g} and {:.4g}".format(*self.total_interval)
         exact = int(np.count_nonzero(self.is_exact))
-        few = int(np.count_nonzero(~self.is_exact & (self.n_entries < 1)))
+        few = int(np.count_nonzero(~self.is_exact & (self.n_entries < 1) & self.is_open))
         noisy = "means are of the values as they were measured" if math.isnan(self.noise) else ""
         return (
             Fact("verdict", self.verdict),
             Fact("largest", f"{name}, {self.estimate[first]:.4g}", "largest estimate"),
-            Fact("may_be_largest", None if self.reason else len(self.best(1)), "may be the largest", self.what),
-            Fact("total", self.total, reason=interval),
+            Fact("may_be_largest", None if self.reason else self.n_possible(1), "may be the largest", rows),
+            Fact("total", self.total, total, reason=interval),
             Fact("exact", exact or None, "read whole", self.what),
             Fact("without_entries", few or None, "without entries", f"{self.what}, estimated from the others"),
+            Fact("without_places", closed or None, "without places that may be read", f"{self.what}, only predicted"),
             Fact("noise", None if not self.noise else self.noise, reason=noisy),
         )
 

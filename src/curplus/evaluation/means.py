@@ -20,8 +20,9 @@ from .._validation import check_real
 from ..exceptions import InvalidArgumentError
 from ..factorization import Factorization
 from ..observation import Observation
+from .certificate import CROSS_FITTED
 from .cross_fit import CrossFit, check_arguments, cross_fit, one_noise
-from .effective_sample import FEWEST, effective_sample_size, tail_of
+from .effective_sample import FEWEST, effective_sample_size, tail_of, too_alike
 from .mean_estimates import MeanEstimates
 from .row_means import RowMeans, from_columns, with_entries, without_entries
 from .row_sums import KnownPart, deviations, known_part
@@ -139,10 +140,11 @@ def _means_of_rows(approximation: Factorization, observation: Observation, level
     columns = from_columns(found.sample, known, prediction) if found.reason else None
     if columns is not None:
         means, squares, n_entries, shared = columns
-        reason = _why_not(squares)
+        reason = (too_alike(squares, "values in the drawn columns") or _why_not(squares)) if len(squares) else ""
     else:
         n_entries = np.bincount(found.sample.i[found.counted], minlength=observation.shape[0])
-        reason = found.reason or _why_not(_squares(found))
+        squares = np.empty(0) if found.reason else _squares(found)
+        reason = found.reason or too_alike(squares, CROSS_FITTED, found.values) or _why_not(squares)
         means = without_entries(known, prediction, found.sample) if found.reason else with_entries(known, found)
     reason = "" if is_exact.all() else observation.bounds.reason or reason
     means = means.without_errors(~is_exact) if reason else means
@@ -169,6 +171,7 @@ def _means_of_rows(approximation: Factorization, observation: Observation, level
         reason=reason,
         names=observation.row_names,
         noise=noise,
+        n_places=known.n_places if observation.forbidden.any else None,
         paired=observation if len(observation.drawn_columns) else None,
     )
 
@@ -193,8 +196,6 @@ def _squares(found: CrossFit) -> FloatArray:
 
 def _why_not(squares: FloatArray) -> str:
     """Why squared deviations do not bound the errors of means; empty if they do."""
-    if not np.any(squares):
-        return ""
     size, index = effective_sample_size(squares), tail_of(squares).power
     if size < FEWEST:
         return (

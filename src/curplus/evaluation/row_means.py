@@ -119,6 +119,8 @@ def from_columns(sample: Observation, known: KnownPart, prediction: Factorizatio
     n_values = np.where(is_whole, 0, np.count_nonzero(is_known, axis=1))
     is_told = n_values >= min(FEWEST_FOR_T, m)
     mean, others = np.nansum(values, axis=1) / np.maximum(n_values, 1), without_entries(known, prediction, sample).mean
+    least = np.fmin.reduce(values, axis=1)
+    mean = np.where(least == np.fmax.reduce(values, axis=1), least, mean)  # equal values have no rounding errors
     around, count = np.where(is_known, values - mean[:, None], 0.0)[is_told], n_values[is_told].astype(np.float64)
     second, fourth = (np.sum(around**power, axis=1) / count for power in (2, 4))
     own = pooled_variances(RowSample(mean[is_told], count, second, fourth, 1 / count - 1 / m))

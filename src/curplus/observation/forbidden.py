@@ -13,7 +13,9 @@ from .._typing import FloatArray, IndexVector, Shape
 from .._validation import check_index
 from ..exceptions import InvalidArgumentError
 
-__all__ = ["Region", "check_region"]
+__all__ = ["OPEN_PLACES", "Region", "check_region"]
+
+OPEN_PLACES = "the places that may be read"  # what every sentence is about if some places are forbidden
 
 FORBIDDEN_PARTS = ("forbidden_rows", "forbidden_columns", "forbidden_i", "forbidden_j")
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._typing import FloatArray, Shape
 from ..evaluation import Certificate
+from ..observation.forbidden import OPEN_PLACES
 from .storage import Round, Summary
 
 __all__ = ["Status", "expected_error", "is_judged", "round_of", "status_of", "stopping_sentence"]
@@ -32,6 +33,7 @@ class Status:
     n_unjudged: int  # readings since the last round
     n_next: int  # values that the sentence speaks of
     sentence: str  # when to stop
+    where: str = ""  # what the error is one of, if some places were forbidden
 
     def __str__(self) -> str:
         n, m = self.shape
@@ -48,6 +50,7 @@ class Status:
 def status_of(shape: Shape, summary: Summary, rounds: tuple[Round, ...], budget: float | None, n_next: int) -> Status:
     """The status that these numbers make."""
     judged = rounds[-1].n_values if rounds else 0
+    where = OPEN_PLACES if summary.is_partial else ""
     return Status(
         shape=shape,
         n_values=summary.n_values,
@@ -61,12 +64,13 @@ def status_of(shape: Shape, summary: Summary, rounds: tuple[Round, ...], budget:
         rounds=rounds,
         n_unjudged=summary.n_values - judged,
         n_next=n_next,
-        sentence=stopping_sentence(rounds, n_next),
+        sentence=stopping_sentence(rounds, n_next, where),
+        where=where,
     )
 
 
-def stopping_sentence(rounds: tuple[Round, ...], n_next: int) -> str:
-    """The error, and what the next values are expected to make of it."""
+def stopping_sentence(rounds: tuple[Round, ...], n_next: int, where: str = "") -> str:
+    """The error, and what the next values are expected to make of it; ``where`` it is that, if not everywhere."""
     if not rounds:
         return "error unknown: nothing was judged yet (certify does)"
     last = rounds[-1]
@@ -75,7 +79,7 @@ def stopping_sentence(rounds: tuple[Round, ...], n_next: int) -> str:
     why = f": {last.reason}" if last.reason else ""
     no_interval = f"an estimate from left-out values, without an interval{why}"
     ends = no_interval if math.isnan(last.low) else f"{_number(last.low)}-{_number(last.high)} %"
-    known = f"error about {_number(last.relative)} % ({ends})"
+    known = f"error about {_number(last.relative)} %{f' of {where}' if where else ''} ({ends})"
     expected = expected_error(rounds, n_next)
     if math.isnan(expected):
         return f"{known}; no forecast yet: it follows from the errors of two rounds"

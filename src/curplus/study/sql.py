@@ -67,16 +67,17 @@ RECENT = 1000  # readings that outliers are judged by
 MOMENTS = (("tells", "told_at"), ("lists", "asked_at"), ("rounds", "judged_at"), ("changes", "changed_at"))
 LATEST = ", ".join(f"ifnull((SELECT {at} FROM {table} ORDER BY id DESC LIMIT 1), 0)" for table, at in MOMENTS)
 #: Of the lines that came in, those that are not known yet. A line of a work list, and a correction, is known by its
-#: value; every other line is a new reading.
-IS_LINE = "r.list = x.list AND r.cell = x.cell AND r.value IS x.value AND r.side = x.side AND r.corrects IS x.corrects"
+#: value; every other line is a new reading. Spreadsheets keep 15 or 16 digits: values that differ by less are the same.
+SAME_VALUE = "({0}.value IS x.value OR abs({0}.value - x.value) <= 1e-12 * abs(x.value)) AND {0}.side = x.side"
+IS_SAME, IS_SAME_LINE = SAME_VALUE.format("r"), SAME_VALUE.format("y")
+IS_LINE = f"r.list = x.list AND r.cell = x.cell AND {IS_SAME} AND r.corrects IS x.corrects"
 KNOWN_LINES = f"SELECT DISTINCT r.id FROM incoming AS x JOIN records AS r ON {IS_LINE} ORDER BY 1"
 FRESH = f"""
     SELECT place FROM incoming AS x WHERE NOT EXISTS (SELECT 1 FROM records AS r WHERE {IS_LINE}) AND NOT EXISTS (
-        SELECT 1 FROM records AS r WHERE r.corrects = x.corrects AND r.cell = x.cell AND r.value IS x.value
-        AND r.side = x.side
+        SELECT 1 FROM records AS r WHERE r.corrects = x.corrects AND r.cell = x.cell AND {IS_SAME}
     ) AND NOT EXISTS (
         SELECT 1 FROM incoming AS y WHERE y.cell = x.cell AND y.place < x.place AND y.list = x.list
-        AND y.value IS x.value AND y.side = x.side AND y.corrects IS x.corrects
+        AND {IS_SAME_LINE} AND y.corrects IS x.corrects
     ) ORDER BY place"""
 NOTED = "FROM records AS r CROSS JOIN incoming AS x ON x.cell = r.cell AND x.note = r.note AND x.value IS r.value"
 
@@ -281,7 +282,8 @@ def summary_of(db: sqlite3.Connection) -> Summary:
         f"FROM lists WHERE {IS_OUT}",
         (wall_clock(),),
     ).fetchone()
-    return Summary._make((*told, *pending, last_id(db, "lists"), last_id(db, "tells")))
+    is_partial = bool(db.execute("SELECT 1 FROM forbidden LIMIT 1").fetchone())
+    return Summary._make((*told, *pending, last_id(db, "lists"), last_id(db, "tells"), is_partial))
 
 
 def snapshot_of(db: sqlite3.Connection, change: int, settings: Settings, moment: int | None) -> Snapshot:

@@ -252,6 +252,7 @@ class Summary(NamedTuple):
     pending_price: float
     n_lists: int
     last_tell: int
+    is_partial: bool  # whether something was forbidden on a list
 
 
 def kept_cells(cells: IndexVector, n_columns: int) -> IndexVector:

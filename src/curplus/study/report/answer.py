@@ -131,7 +131,7 @@ def means_part(study: Study, n_measured: IndexVector, axis: int, n_best: int, la
         "means": found,
         "n_best": n_best,
         "largest": largest,
-        "verdict": _verdict(found, int(np.count_nonzero(may_be)), wanted),
+        "verdict": _verdict(found, found.n_possible(n_best, largest=largest), wanted),
         "table": _table_of_means(found, side, order[:MOST_LINES], may_be, n_measured),
         "caption": f"The {'largest' if largest else 'smallest'} estimates first.{own}",
         "left_out": left_out if side.size > MOST_LINES else "",
@@ -140,7 +140,8 @@ def means_part(study: Study, n_measured: IndexVector, axis: int, n_best: int, la
 
 def _verdict(found: MeanEstimates, n_possible: int, wanted: str) -> str:
     """The best set in a sentence."""
-    n, what = len(found), found.what
+    n, what = int(np.count_nonzero(found.is_open)), found.what
+    what = what if found.n_places is None else f"{what} with places that may be read"
     if found.reason:
         return f"Which of the {n:,} {what} are {wanted} is not known yet: there are no intervals, since {found.reason}."
     if n_possible == n:

@@ -64,7 +64,7 @@ def facts_of(study: Study, *, axis: int = 1, n_best: int = 5, largest: bool = Tr
     return {
         **_head(study, rounds),
         "status": status,
-        "sentence": sentence(stopping_sentence(rounds, status.n_next)),
+        "sentence": sentence(stopping_sentence(rounds, status.n_next, status.where)),
         "verdict": "" if certificate is None else sentence(certificate.verdict),
         "measured": _measured(snapshot, *whole),
         "money": _money(study, status, rounds),
@@ -231,7 +231,7 @@ def _next_part(study: Study, snapshot: Snapshot, rounds: tuple[Round, ...]) -> F
     single = int(np.count_nonzero(~(np.isin(cells // m, rows) | np.isin(cells % m, columns))))
     price = f"{amount(draft.price)} values" if settings.costs is None else amount(draft.price)
     return {
-        "sentence": sentence(stopping_sentence(rounds, len(cells))),
+        "sentence": sentence(stopping_sentence(rounds, len(cells), study.status().where)),
         "call": f"study.ask({budget:.10g}{'' if whole else ', whole=False'})",
         "words": f"{_words((len(rows), len(columns), single), len(cells))}, for {price}",
         "sides": [
