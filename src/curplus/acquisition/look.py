@@ -21,10 +21,10 @@ from ..evaluation.estimate import Estimate
 from ..methods.approximate import Interpolation, Prediction
 from ..observation import Cells, Observation
 
-__all__ = ["FEWEST", "Look", "look"]
+__all__ = ["FIRST_LOOK", "Look", "look"]
 
 LEVEL = 0.95  # over all looks together
-FEWEST, ENOUGH, MOST = 100, 12_000, 50_000  # entries of the first look, and of one that may be the last
+FIRST_LOOK, FULL_LOOK, LARGEST_LOOK = 100, 12_000, 50_000  # entries of the first look, and of one that may be the last
 SHARE_OF_CROSSES = 0.05  # of the values of rows and columns: so many entries cost little beside them
 SHARE_OF_MATRIX = 0.25  # of the matrix: more entries than this are not read at once
 LIGHT = Tail(math.inf, math.inf)
@@ -60,7 +60,9 @@ def look(seen: Observation, tol: float, number: int) -> Look:
         errors[outside] -= to_numpy(cross.at(seen.i[outside], seen.j[outside]))
     errors = np.abs(errors / (unit or 1.0))
     size, chance = int(np.count_nonzero(fresh)), (1 - LEVEL) / (number * (number + 1)) / 2
-    enough = int(min(np.clip(_share_of_crosses(seen), ENOUGH, MOST), SHARE_OF_MATRIX * math.prod(seen.shape)))
+    enough = int(
+        min(np.clip(_share_of_crosses(seen), FULL_LOOK, LARGEST_LOOK), SHARE_OF_MATRIX * math.prod(seen.shape))
+    )
     steering = seen._replaced(evidence=np.zeros(seen.n_entries, dtype=bool))
     if not size:
         return Look(cross, steering, errors, size, enough, math.inf, math.inf, "no entry was left to measure the error")

@@ -21,8 +21,8 @@ from .prices import Prices
 
 __all__ = ["NarrowMeans", "mean_round"]
 
-FIRST = 20  # entries of each row in the first round
-LEAST, MOST = 1.2, 2.0  # times the entries of before, in each further round
+FIRST_ENTRIES = 20  # entries of each row in the first round
+LEAST_MORE, MOST_MORE = 1.2, 2.0  # times the entries of before, in each further round
 
 
 @dataclass(frozen=True)
@@ -76,12 +76,12 @@ def mean_round(
 ) -> SamplePlan | None:
     """Entries of the next round; None if intervals are as narrow as they must be, or nothing can be bought."""
     (n, m), known = observation.shape, observation.n_entries
-    count = FIRST * (n if goal.axis else m)
+    count = FIRST_ENTRIES * (n if goal.axis else m)
     if known:
         widest = goal.reached(observation)
         if widest <= goal.width:
             return None
-        count = math.ceil(known * min(max((widest / goal.width) ** 2, LEAST), MOST)) - known
+        count = math.ceil(known * min(max((widest / goal.width) ** 2, LEAST_MORE), MOST_MORE)) - known
     n_open = n * m - len(observation.entries.unique()) - len(observation.gap_index())
     count = math.floor(min(count, n_open, money / prices.mean_entry * (1 + 1e-12)))
     if count < 1:

@@ -22,13 +22,15 @@ from ..observation.plan import distinct_others
 from .budget import check_budget
 from .candidates import scaled
 from .goals import Rounds
-from .look import FEWEST, Look, look
+from .look import FIRST_LOOK, Look, look
 from .prices import Prices, spent
 from .score import ResidualColumns, weighted_draw
 
 __all__ = ["Allowance", "rounds_to_tolerance"]
 
-GROWTH = 0.25  # more rows and columns after each look; half of it below twice the tolerance (tolerance.py: 3 to 12 %)
+MORE_CROSSES = (
+    0.25  # more rows and columns after each look; half of it below twice the tolerance (tolerance.py: 3 to 12 %)
+)
 NAMED = 20  # entries that are drawn for each row, as many are in the same rows
 ADAPTIVE = SamplingDesign("adaptive", "adaptive", "uniform")
 
@@ -57,7 +59,7 @@ class Allowance(NamedTuple):
     def crosses(self, seen: Observation) -> int:
         """How many more rows and columns of each kind can be paid for, with a look at them."""
         dearest = float(np.max(self.prices.columns)) + (0.0 if self.symmetric else float(np.max(self.prices.rows)))
-        for_a_look = FEWEST * float(np.max(self.prices.entry))
+        for_a_look = FIRST_LOOK * float(np.max(self.prices.entry))
         return int(min(max(self.left(seen) - for_a_look, 0.0) / dearest, *seen.shape))
 
 
@@ -65,7 +67,7 @@ def rounds_to_tolerance(seen: Observation, tol: float, allowance: Allowance, *, 
     """Looks, and crosses at the largest errors of the last look, until the error is small enough."""
     if seen.design.entries != "uniform" or seen.probabilities is not None:  # entries of ``start`` are no evidence
         seen = seen._replaced(evidence=np.zeros(seen.n_entries, dtype=bool))
-    wanted, number = FEWEST, 1
+    wanted, number = FIRST_LOOK, 1
     while True:
         rng = np.random.default_rng([seed, *seen.counts])
         affordable = min(wanted, allowance.entries(seen))
@@ -79,7 +81,7 @@ def rounds_to_tolerance(seen: Observation, tol: float, allowance: Allowance, *, 
         if needs_entries := found.error <= tol and found.lacks_entries:
             wanted, most = max(2 * wanted, found.enough), allowance.entries(seen)
         else:
-            growth = GROWTH if found.error > 2 * tol else GROWTH / 2
+            growth = MORE_CROSSES if found.error > 2 * tol else MORE_CROSSES / 2
             most = min(allowance.crosses(seen), max(1, math.ceil(growth * seen.n_rows), 2 - seen.n_rows))
             wanted = min(2 * wanted, found.enough)
         if most < 1:

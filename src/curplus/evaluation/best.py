@@ -14,7 +14,7 @@ from ..factorization import Fact
 from ..factorization.report import facts_as_html, facts_as_text
 from ..observation import Observation
 from ..observation.observation import check_observation
-from .elimination import Look, Standing, eliminated
+from .elimination import RoundOfColumns, Standing, eliminated
 
 __all__ = ["Best", "Decision", "decide", "standing_of"]
 
@@ -89,7 +89,7 @@ class Decision:
     left: IndexVector  # of those that may be, the best estimate first
     tied: IndexVector  # of those left, which are exactly alike at the last place, all columns being known
     is_decided: bool
-    looks: tuple[Look, ...]  # how often rows were compared, in how many columns, and what was left
+    looks: tuple[RoundOfColumns, ...]  # how often rows were compared, in how many columns, and what was left
     error_spent: float  # of 1 - level
     n_more: float  # forecast: values to be read until it is decided
     reason: str

@@ -159,14 +159,14 @@ def _above(means: Sequence[Means], a: IndexVector, b: IndexVector, chance: float
 
 
 FOR_EACH = 5  # tuned: columns for each feature: with fewer, residuals are too small (benchmarks/best.py, coverage)
-MOST = 20  # tuned: features; flat from 5 to 100 to 2 % of the answers (benchmarks/best.py)
-RIDGES = np.geomspace(1e-3, 1e3, 13)  # steps: in terms of the mean square of a feature
+MOST_FEATURES = 20  # tuned: features; flat from 5 to 100 to 2 % of the answers (benchmarks/best.py)
+FEATURE_RIDGES = np.geomspace(1e-3, 1e3, 13)  # steps: in terms of the mean square of a feature
 
 
 def features_of(rows: FloatArray) -> FloatArray:
     """Leading components of rows (h, m) that are known whole: what tells columns apart, shape (m, r)."""
     _, s, Vt = np.linalg.svd(rows - np.mean(rows, axis=1, keepdims=True), full_matrices=False)
-    r = int(np.count_nonzero(s[:MOST] > np.finfo(float).eps * max(rows.shape) * (s[0] if len(s) else 0.0)))
+    r = int(np.count_nonzero(s[:MOST_FEATURES] > np.finfo(float).eps * max(rows.shape) * (s[0] if len(s) else 0.0)))
     return np.asarray(Vt[:r].T * s[:r])
 
 
@@ -192,7 +192,7 @@ def means_with_controls(values: FloatArray, features: FloatArray, mean_feature: 
     U, s, Vt = np.linalg.svd(features - centre, full_matrices=False)
     squares, shown, best = s**2, around @ U, float(np.sum(around**2)) * (d / (d - 1)) ** 2
     found = None
-    for ridge in RIDGES * float(np.mean(squares)):
+    for ridge in FEATURE_RIDGES * float(np.mean(squares)):
         share = squares / np.maximum(squares + ridge, np.finfo(float).tiny)
         residuals = (around - (shown * share) @ U.T) / np.maximum(1 - 1 / d - U**2 @ share, 1 / d)
         if (total := float(np.sum(residuals**2))) < best:

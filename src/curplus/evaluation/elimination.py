@@ -20,16 +20,16 @@ from .._typing import FloatArray, IndexVector
 from ..observation import Observation
 from .differences import Means, Paired, features_of, means_with_controls, values_at, whole_rows
 
-__all__ = ["Boundary", "Look", "Standing", "eliminated", "look_sizes"]
+__all__ = ["Boundary", "RoundOfColumns", "Standing", "eliminated", "look_sizes"]
 
-FIRST = 20  # tuned: columns: with fewer, Student's t is off for 0/1 answers (benchmarks/best.py, coverage)
+FIRST_COLUMNS = 20  # tuned: columns: with fewer, Student's t is off for 0/1 answers (benchmarks/best.py, coverage)
 GROWTH = 1.1  # cost: of the sizes of looks; with 1.2 it takes 2 to 4 % more answers (benchmarks/best.py)
 LOWEST, HIGHEST, STEPS = -6.0, 12.0, 120  # steps: grid of the normal densities, and the largest bound
 
 
 def look_sizes(n_columns: int) -> list[int]:
     """Numbers of columns at which rows are compared, ascending; the last is all of them."""
-    sizes, size = list[int](), float(FIRST)
+    sizes, size = list[int](), float(FIRST_COLUMNS)
     while size < n_columns:
         sizes.append(round(size))
         size *= GROWTH
@@ -87,7 +87,7 @@ def _normal(x: FloatArray) -> FloatArray:
 SAME = 1e-12  # rounding: of the largest value: means of the same numbers in another order differ by less
 
 
-class Look(NamedTuple):
+class RoundOfColumns(NamedTuple):
     """What was known after rows were compared."""
 
     n_columns: int  # in which they were
@@ -102,7 +102,7 @@ class Standing(NamedTuple):
     left: IndexVector  # of rows that are open, the best estimate first
     tied: IndexVector
     is_decided: bool
-    looks: tuple[Look, ...]
+    looks: tuple[RoundOfColumns, ...]
     error_spent: float
     n_more: float
     next_size: int  # columns at the next look
@@ -160,19 +160,19 @@ class _Race:
         self.places = k  # to be filled
         self.chosen: list[int] = []
         self.left = np.arange(len(paired.rows))  # after a look in the order of their means
-        self.looks: list[Look] = []
+        self.looks: list[RoundOfColumns] = []
         self.error_spent = 0.0
         *self.sizes, last = look_sizes(paired.n_columns)
         self.next_size = self.sizes[0] if self.sizes else last
         self.last: tuple[Means, float] | None = None  # means of those left at the last look, and its chance
 
     def run(self) -> None:
-        """Look after look, as far as values go."""
+        """RoundOfColumns after look, as far as values go."""
         if self.places >= len(self.left):
             self.chosen, self.left = self.left.tolist(), self.left[:0]
-        boundary, whole = Boundary(), math.log(self.sizes[-1] * GROWTH / FIRST) if self.sizes else 1.0
+        boundary, whole = Boundary(), math.log(self.sizes[-1] * GROWTH / FIRST_COLUMNS) if self.sizes else 1.0
         for before, size, after in zip(
-            [FIRST / GROWTH, *self.sizes], self.sizes, [*self.sizes[1:], self.m], strict=False
+            [FIRST_COLUMNS / GROWTH, *self.sizes], self.sizes, [*self.sizes[1:], self.m], strict=False
         ):
             columns = self.paired.columns_of(self.left)
             if not len(self.left) or len(columns) < size:
@@ -200,7 +200,7 @@ class _Race:
         self.left = self.left[kept]
         assert means.shared is not None
         self.last = Means(means.mean[kept], means.error[kept], means.freedom[kept], means.shared[kept]), chance
-        self.looks.append(Look(len(columns), len(self.chosen), len(self.left)))
+        self.looks.append(RoundOfColumns(len(columns), len(self.chosen), len(self.left)))
 
     def forecast(self) -> float:
         """How many values it takes until each row differs clearly from its rival at the border, as estimated now."""

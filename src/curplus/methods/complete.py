@@ -23,7 +23,7 @@ from ..factorization import Basis, Core, Factorization, FittedModel, leading_bas
 
 __all__ = ["complete_matrix", "held_rows_noise"]
 
-SIZES, DRAWS = (8, 32, 128), 2  # cost: numbers of columns that are taken as known, and sets of each
+SIZES, SETS_OF_COLUMNS = (8, 32, 128), 2  # cost: numbers of columns that are taken as known, and sets of each
 MOST_ROWS, MOST_COLUMNS = 500, 300  # cost: that are predicted
 NOISES = 10.0 ** np.arange(-16, 2, 0.5)  # steps: in terms of the variance of the values
 AS_GOOD_NOISE = 1e-3  # usual: the least noise with squared errors within this share of the best ones
@@ -85,8 +85,10 @@ def held_rows_noise(rows: Matrix) -> float:
         return math.sqrt(variance)
     noises = NOISES * variance
     rng = np.random.default_rng(0)
-    squares = np.asarray([sum(_left_out_squares(rows, size, noises, rng) for _ in range(DRAWS)) for size in sizes])
-    squares /= DRAWS * variance
+    squares = np.asarray(
+        [sum(_left_out_squares(rows, size, noises, rng) for _ in range(SETS_OF_COLUMNS)) for size in sizes]
+    )
+    squares /= SETS_OF_COLUMNS * variance
     total = np.sum(np.log(squares + EXACT_FIT), axis=0)
     first = int(np.argmax(total < np.min(total) + len(sizes) * AS_GOOD_NOISE))
     return 0.0 if first == 0 and squares[-1, 0] < EXACT_FIT else math.sqrt(noises[first])

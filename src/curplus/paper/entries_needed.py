@@ -27,7 +27,7 @@ from ..theory import incoherence
 from .sweep import Cell
 from .tables import Row, Rows
 
-__all__ = ["KINDS", "PAPER", "QUICK", "EntriesNeeded", "spread_bound"]
+__all__ = ["ALL_SIZES", "FEW_SIZES", "KINDS", "EntriesNeeded", "spread_bound"]
 
 NONE = np.zeros(0, dtype=np.int64)
 KINDS = {"spread": None, "coherent": 0.5}  # of make_spectrum, by the name of the matrix
@@ -71,7 +71,7 @@ class EntriesNeeded:
         found: Rows = []
         for d in self.columns:
             plan = SamplePlan((n, n), np.sort(columns[:d]), np.sort(rows[:d]), NONE, NONE)
-            trial = Trial.of(matrix, plan, self.rank)
+            trial = FullRank.of(matrix, plan, self.rank)
             draws = ProductLeverage(self.rank).draw(trial.observation, len(uniform.i), rng)
             by_leverage = _scattered(matrix.shape, draws.i * n + draws.j, draws.probabilities)
             measured = {
@@ -93,7 +93,7 @@ class EntriesNeeded:
         source = make_spectrum((n, n), values, coherence=KINDS[kind], rng=rng)
         return np.asarray(source.left @ source.right)
 
-    def _smallest(self, trial: Trial, entries: SamplePlan) -> int:
+    def _smallest(self, trial: FullRank, entries: SamplePlan) -> int:
         """The first number of entries, in the order of the plan, with which CUR+ comes close to the floor."""
         seen = trial.observation.extend(read(trial.matrix, entries))
         steps = self.steps * math.log2(len(entries.i) / self.rank**2)
@@ -104,7 +104,7 @@ class EntriesNeeded:
         return -1
 
 
-class Trial(NamedTuple):
+class FullRank(NamedTuple):
     """A matrix, its sampled rows and columns, and the best core in their bases."""
 
     matrix: np.ndarray
@@ -114,7 +114,7 @@ class Trial(NamedTuple):
     floor: float  # error of the best core
 
     @classmethod
-    def of(cls, matrix: np.ndarray, plan: SamplePlan, rank: int) -> Trial:
+    def of(cls, matrix: np.ndarray, plan: SamplePlan, rank: int) -> FullRank:
         """With bases of ``rank`` directions."""
         seen = read(matrix, plan)
         bases = sampled_bases(seen, rank)
@@ -148,5 +148,5 @@ def _scattered(shape: Shape, flat: np.ndarray, probabilities: Vector | None = No
     return SamplePlan(shape, NONE, NONE, flat // shape[1], flat % shape[1], probabilities)
 
 
-PAPER = EntriesNeeded(sizes=(250, 500, 1000, 2000), columns=(20, 40, 80, 160), repetitions=10)
-QUICK = EntriesNeeded(sizes=(100, 200), columns=(20, 40), repetitions=2)
+ALL_SIZES = EntriesNeeded(sizes=(250, 500, 1000, 2000), columns=(20, 40, 80, 160), repetitions=10)
+FEW_SIZES = EntriesNeeded(sizes=(100, 200), columns=(20, 40), repetitions=2)

@@ -58,13 +58,13 @@ def sweeps(scale: str, *, data_home: DataHome = None, seed: int = 0) -> dict[str
     if scale == "quick":
         names = tuple(matrices.SYNTHETIC)
         grid = Comparison(names, ranks=(5, 10), alphas=(1, 2, 3), growths=(1, 2, 3), repetitions=5, seed=seed)
-        search, count = recovery.QUICK, entries_needed.QUICK
+        search, count = recovery.QUICK, entries_needed.FEW_SIZES
     else:
         names = matrices.paper_matrices(data_home)
         grid = Comparison(
             names, ranks=(10, 20, 50), alphas=(1, 2, 3, 4, 5), growths=(1, 2, 3, 4, 5), repetitions=10, seed=seed
         )
-        search, count = recovery.PAPER, entries_needed.PAPER
+        search, count = recovery.PAPER, entries_needed.ALL_SIZES
     found: list[Sweep] = [replace(search, seed=seed), Spectra(names), grid, replace(count, seed=seed)]
     return {sweep.name: sweep for sweep in found}
 

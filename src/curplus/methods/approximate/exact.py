@@ -37,7 +37,10 @@ from .skeleton import Svd, inverse_of, svd_of
 
 __all__ = ["Exact", "exact_answer"]
 
-CONFIRMING, FIRST = 1000, 20  # cost: entries that confirm an exact prediction, and of those, the first to be compared
+CONFIRMING, CONFIRMING_FIRST = (
+    1000,
+    20,
+)  # cost: entries that confirm an exact prediction, and of those, the first to be compared
 FULL_LEVERAGE = 1 - 1e-6  # rounding: of a row that the others do not span
 MOST_OF_FULL_LEVERAGE = 0.25  # tuned: share of such rows, above which the rank is probably larger (Good 1953)
 MOST_GROWTH = (
@@ -104,7 +107,7 @@ def _meets(plain: Prediction, cells: Cells) -> bool:
     entries = cells.entries.take(some)
     values = to_numpy(entries.values)
     limit = math.sqrt(cells.rounding) * float(np.linalg.norm(values))
-    for count in (FIRST, len(some)):  # a few are enough to refuse
+    for count in (CONFIRMING_FIRST, len(some)):  # a few are enough to refuse
         errors = values[:count] - to_numpy(plain.at(entries.i[:count], entries.j[:count]))
         if not 0 < limit >= np.linalg.norm(errors):
             return False
