@@ -66,6 +66,16 @@ class Means(NamedTuple):
     freedom: FloatArray  # (n,), degrees of freedom of the errors
     shared: FloatArray | None = None  # (n, d): errors of rows a and b have the covariance shared[a] @ shared[b]
 
+    @classmethod
+    def exact(cls, mean: FloatArray) -> Means:
+        """Means that are known."""
+        return cls(mean, np.zeros(len(mean)), np.full(len(mean), math.inf))
+
+    def interval(self, level: float) -> tuple[FloatArray, FloatArray]:
+        """Both ends of Student's t interval of each mean."""
+        reach = self.error * scipy.special.stdtrit(self.freedom, (1 + level) / 2)
+        return self.mean - reach, self.mean + reach
+
     def difference(self, a: int, b: int, level: float) -> Difference:
         """How much larger the mean of row ``a`` is than that of row ``b``."""
         gap, error, freedom = self._between(np.array([a]), np.array([b]))

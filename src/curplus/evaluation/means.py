@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import scipy.special
@@ -22,6 +21,7 @@ from ..factorization import Factorization
 from ..observation import Observation
 from .certificate import CROSS_FITTED
 from .cross_fit import CrossFit, check_arguments, cross_fit, one_noise
+from .differences import Means
 from .effective_sample import FEWEST, effective_sample_size, tail_of, too_alike
 from .mean_estimates import MeanEstimates
 from .row_means import RowMeans, from_columns, with_entries, without_entries
@@ -154,15 +154,15 @@ def _means_of_rows(approximation: Factorization, observation: Observation, level
     compared = tuple(part.with_noise(of_row).times(unit) for part in means.compared(shared))
     means = means.with_noise(known_noise, observation.shape[1])
     low, high, joint_low, joint_high = (end * unit for end in _intervals(means, level))
-    total_low, total_high = _interval(means.total, means.total_error, math.inf, level)
+    reach = means.total_error * float(scipy.special.ndtri((1 + level) / 2))
     return MeanEstimates(
-        estimate=means.mean * unit,
+        estimate=means.pulled.mean * unit,
         low=low,
         high=high,
         joint_low=joint_low,
         joint_high=joint_high,
         total=means.total * unit,
-        total_interval=None if reason else (float(total_low) * unit, float(total_high) * unit),
+        total_interval=None if reason else ((means.total - reach) * unit, (means.total + reach) * unit),
         n_entries=n_entries,
         is_exact=is_exact,
         compared=compared,
@@ -181,9 +181,9 @@ def _with_forbidden_rows(means: RowMeans, known: KnownPart, prediction: Factoriz
     n, m = prediction.shape
     if not len(closed := np.flatnonzero(known.n_places == 0)):
         return means
-    predicted, none = to_numpy(prediction @ np.ones(m))[closed] / m, np.full(len(closed), math.nan)
-    part = RowMeans(predicted, none, none, predicted, none, none)
-    return means.with_rows(closed, np.zeros(n), np.ones(n), part)
+    nothing = np.full(len(closed), math.nan)
+    part = Means(to_numpy(prediction @ np.ones(m))[closed] / m, nothing, nothing)
+    return means.with_rows(closed, np.zeros(n), np.ones(n), RowMeans(part, part))
 
 
 def _squares(found: CrossFit) -> FloatArray:
@@ -221,15 +221,6 @@ def _intervals(means: RowMeans, level: float) -> tuple[FloatArray, ...]:
 
     With a level of :math:`l^{1/h}` for each of h independent means, all hold at level l.
     """
-    uncertain = max(int(np.count_nonzero(means.error > 0)), 1)
-    each = level ** (1 / uncertain)
-    low, high = _interval(means.mean, means.error, means.freedom, level)
-    borrowed = _interval(means.mean, means.error, means.freedom, each)
-    own = _interval(means.own_mean, means.own_error, means.own_freedom, each)
-    return low, high, np.fmin(own[0], borrowed[0]), np.fmax(own[1], borrowed[1])
-
-
-def _interval(mean: Any, error: Any, freedom: Any, level: float) -> tuple[Any, Any]:
-    """Student's t interval."""
-    reach = error * scipy.special.stdtrit(freedom, (1 + level) / 2)
-    return mean - reach, mean + reach
+    each = level ** (1 / max(int(np.count_nonzero(means.pulled.error > 0)), 1))
+    borrowed, own = means.pulled.interval(each), means.own.interval(each)
+    return *means.pulled.interval(level), np.fmin(own[0], borrowed[0]), np.fmax(own[1], borrowed[1])

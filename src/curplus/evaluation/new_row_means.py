@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-import scipy.special
 from numpy.typing import NDArray
 
 from .._arrays import array_namespace, largest, largest_known, power_of_two, take, to_numpy
@@ -56,7 +55,7 @@ def _estimates(means: Means, is_known: NDArray[np.bool_], level: float, reason: 
     reason = "" if is_exact.all() else reason
     means = means._replace(error=error, freedom=np.where(is_exact, math.inf, means.freedom))
     each = level ** (1 / max(int(np.count_nonzero(~is_exact)), 1))
-    (low, high), (joint_low, joint_high) = (_interval(means, one) for one in (level, each))
+    (low, high), (joint_low, joint_high) = means.interval(level), means.interval(each)
     return MeanEstimates(
         estimate=means.mean,
         low=low,
@@ -73,12 +72,6 @@ def _estimates(means: Means, is_known: NDArray[np.bool_], level: float, reason: 
         reason=reason,
         names=names,
     )
-
-
-def _interval(means: Means, level: float) -> tuple[FloatArray, FloatArray]:
-    """Both ends of Student's t intervals."""
-    reach = means.error * scipy.special.stdtrit(means.freedom, (1 + level) / 2)
-    return means.mean - reach, means.mean + reach
 
 
 def _patterns(is_known: NDArray[np.bool_]) -> Iterator[tuple[IndexVector, IndexVector]]:

@@ -21,71 +21,58 @@ __all__ = ["RowMeans", "with_entries", "without_entries"]
 
 
 class RowMeans(NamedTuple):
-    """Means of rows with standard errors and degrees of freedom: with what rows share, and from their own entries."""
+    """Means of rows: with what rows share, and from their own entries; an error is NaN if nothing is known."""
 
-    mean: FloatArray  # (n,)
-    error: FloatArray  # (n,), 0 for rows that are known whole, NaN if nothing is known
-    freedom: FloatArray  # (n,)
-    own_mean: FloatArray  # (n,)
-    own_error: FloatArray  # (n,), NaN for rows without entries
-    own_freedom: FloatArray  # (n,)
+    pulled: Means
+    own: Means  # its errors are NaN for rows without entries
     total: float = 0.0
     total_error: float = 0.0
 
     def with_rows(self, where: IndexVector, base: FloatArray, share: FloatArray, part: RowMeans) -> RowMeans:
         """The same with other rows at some places: means of a share of each row, on top of what is known of it."""
-        return RowMeans(
-            _placed(self.mean, where, base[where] + share[where] * part.mean),
-            _placed(self.error, where, share[where] * part.error),
-            _placed(self.freedom, where, part.freedom),
-            _placed(self.own_mean, where, base[where] + share[where] * part.own_mean),
-            _placed(self.own_error, where, share[where] * part.own_error),
-            _placed(self.own_freedom, where, part.own_freedom),
-            self.total + part.total,
-            math.hypot(self.total_error, part.total_error),
-        )
+
+        def placed(whole: Means, other: Means) -> Means:
+            mean, error = base[where] + share[where] * other.mean, share[where] * other.error
+            parts = zip(whole[:3], (mean, error, other.freedom), strict=True)
+            return Means(*(_placed(old, where, new) for old, new in parts))
+
+        total, total_error = self.total + part.total, math.hypot(self.total_error, part.total_error)
+        return RowMeans(placed(self.pulled, part.pulled), placed(self.own, part.own), total, total_error)
 
     def compared(self, shared: FloatArray | None) -> tuple[Means, ...]:
         """The means that rows are compared by: both kinds, or those with errors that rows have in common."""
         if shared is None:
-            own = Means(self.own_mean, self.own_error, self.own_freedom)
-            return Means(self.mean, self.error, self.freedom), own
-        error = np.where(np.isnan(self.error), math.nan, np.sqrt(np.sum(shared**2, axis=1)))
-        return (Means(self.mean, error, np.where(error > 0, shared.shape[1] - 1.0, math.inf), shared),)
+            return self.pulled, self.own
+        error = np.where(np.isnan(self.pulled.error), math.nan, np.sqrt(np.sum(shared**2, axis=1)))
+        return (Means(self.pulled.mean, error, np.where(error > 0, shared.shape[1] - 1.0, math.inf), shared),)
 
     def without_errors(self, where: NDArray[np.bool_]) -> RowMeans:
         """The same, with nothing known of the errors of some rows and of the total."""
-        error, own_error = (np.where(where, math.nan, x) for x in (self.error, self.own_error))
-        return self._replace(error=error, own_error=own_error, total_error=math.nan)
+        pulled, own = (x._replace(error=np.where(where, math.nan, x.error)) for x in (self.pulled, self.own))
+        return RowMeans(pulled, own, self.total, math.nan)
 
     def with_noise(self, noise: float, n_columns: int) -> RowMeans:
         """The same of values without noise, which is the standard deviation of a reading."""
-        if not noise:
-            return self
-        of_row, of_total = noise / math.sqrt(n_columns), noise * math.sqrt(n_columns * len(self.mean))
-        return self._replace(
-            error=np.hypot(self.error, of_row),
-            own_error=np.hypot(self.own_error, of_row),
-            total_error=math.hypot(self.total_error, of_total),
-        )
+        of_row, of_total = noise / math.sqrt(n_columns), noise * math.sqrt(n_columns * len(self.own.mean))
+        total_error = math.hypot(self.total_error, of_total)
+        return RowMeans(self.pulled.with_noise(of_row), self.own.with_noise(of_row), self.total, total_error)
 
 
 def without_entries(known: KnownPart, prediction: Factorization, sample: Observation) -> RowMeans:
     """Predicted means, as if they were known."""
-    n, sums = len(known.total), known.total + predicted_sums(prediction, sample)
-    exact = (sums / np.maximum(known.n_places, 1), np.zeros(n), np.full(n, math.inf))
-    return RowMeans(*exact, *exact, total=float(np.sum(sums)))
+    sums = known.total + predicted_sums(prediction, sample)
+    exact = Means.exact(sums / np.maximum(known.n_places, 1))
+    return RowMeans(exact, exact, total=float(np.sum(sums)))
 
 
 def with_entries(known: KnownPart, found: CrossFit) -> RowMeans:
     """Predicted means corrected by entries, with what rows share; sampled rows with gaps are predicted there."""
-    n, rest, places = len(known.total), known.n_places - known.n_values, np.maximum(known.n_places, 1)
+    rest, places = known.n_places - known.n_values, np.maximum(known.n_places, 1)
     sampled = found.sample.row_index
     gappy = sampled[rest[sampled] > 0]
     some = np.setdiff1d(np.flatnonzero(rest), gappy)
     share, base = rest / places, known.total / places
-    exact = (base, np.zeros(n), np.full(n, math.inf))
-    parts = RowMeans(*exact, *exact)
+    parts = RowMeans(Means.exact(base), Means.exact(base))
     if len(gappy):
         parts = parts.with_rows(gappy, base, share, _predicted(found, gappy, rest[gappy]))
     if len(some):
@@ -118,21 +105,23 @@ def from_columns(sample: Observation, known: KnownPart, prediction: Factorizatio
     is_known, is_whole = ~np.isnan(values), known.n_values == m
     n_values = np.where(is_whole, 0, np.count_nonzero(is_known, axis=1))
     is_told = n_values >= min(FEWEST_FOR_T, m)
-    mean, others = np.nansum(values, axis=1) / np.maximum(n_values, 1), without_entries(known, prediction, sample).mean
-    least = np.fmin.reduce(values, axis=1)
-    mean = np.where(least == np.fmax.reduce(values, axis=1), least, mean)  # equal values have no rounding errors
-    around, count = np.where(is_known, values - mean[:, None], 0.0)[is_told], n_values[is_told].astype(np.float64)
-    second, fourth = (np.sum(around**power, axis=1) / count for power in (2, 4))
-    own = pooled_variances(RowSample(mean[is_told], count, second, fourth, 1 / count - 1 / m))
-    error, freedom = np.where(is_whole, 0.0, math.nan), np.full(n, math.inf)
-    error[is_told], freedom[is_told] = np.sqrt(own.of_mean), own.freedom
-    mean, shared, total_error = np.where(is_told, mean, others), None, math.nan
-    if is_known[is_told].all() and (is_told | is_whole).all():
+    mean, error = without_entries(known, prediction, sample).own.mean, np.where(is_whole, 0.0, math.nan)
+    freedom, shared, total_error = np.full(n, math.inf), None, math.nan
+    some, count, told = values[is_told], n_values[is_told].astype(np.float64), is_known[is_told]
+    least = np.fmin.reduce(some, axis=1)  # equal values have no rounding errors
+    mean[is_told] = np.where(least == np.fmax.reduce(some, axis=1), least, np.nansum(some, axis=1) / count)
+    around = np.where(told, some - mean[is_told][:, None], 0.0)
+    if len(some):
+        second, fourth = (np.sum(around**power, axis=1) / count for power in (2, 4))
+        own = pooled_variances(RowSample(mean[is_told], count, second, fourth, 1 / count - 1 / m))
+        error[is_told], freedom[is_told] = np.sqrt(own.of_mean), own.freedom
+    if told.all() and (is_told | is_whole).all():
         d, shared = len(columns), np.zeros((n, len(columns)))
-        shared[is_told] = shared_errors(values[is_told], m)
-        total_error = float(np.std(np.sum(values[is_told], axis=0), ddof=1)) * math.sqrt(m * (m - d) / d)
-    means = RowMeans(mean, error, freedom, mean, error, freedom, float(np.sum(mean)) * m, total_error)
-    return FromColumns(means, (around**2)[is_known[is_told]], n_values, shared)
+        shared[is_told] = shared_errors(some, m)
+        total_error = float(np.std(np.sum(some, axis=0), ddof=1)) * math.sqrt(m * (m - d) / d)
+    means = Means(mean, error, freedom)
+    both = RowMeans(means, means, float(np.sum(mean)) * m, total_error)
+    return FromColumns(both, (around**2)[told], n_values, shared)
 
 
 def _predicted(found: CrossFit, gappy: IndexVector, rest: FloatArray) -> RowMeans:
@@ -140,8 +129,8 @@ def _predicted(found: CrossFit, gappy: IndexVector, rest: FloatArray) -> RowMean
     sums = np.mean([predicted_sums(fit, found.sample)[gappy] for fit in found.fits], axis=0)
     square = float(np.average(found.residuals**2, weights=found.chances))
     error, freedom = np.full(len(gappy), math.sqrt(square)), np.full(len(gappy), float(len(found.counted)))
-    total_error = math.sqrt(square * float(np.sum(rest**2)))
-    return RowMeans(sums / rest, error, freedom, sums / rest, error, freedom, float(np.sum(sums)), total_error)
+    means = Means(sums / rest, error, freedom)
+    return RowMeans(means, means, float(np.sum(sums)), math.sqrt(square * float(np.sum(rest**2))))
 
 
 def _estimated(known: KnownPart, found: CrossFit, some: IndexVector, rest: FloatArray) -> RowMeans:
@@ -150,15 +139,8 @@ def _estimated(known: KnownPart, found: CrossFit, some: IndexVector, rest: Float
     rows, own, effects = _with_effects(known, with_steering(alone, found, rest), some, rest)
     unbiased = _with_effects(known, alone, some, rest) if len(found.steering) else (rows, own, effects)
     own_error = np.sqrt(np.where(np.isfinite(own.of_mean), own.of_mean, np.nan))
-    return RowMeans(
-        effects.mean,
-        np.sqrt(effects.variance),
-        _freedom(effects, own.freedom),
-        rows.mean,
-        own_error,
-        own.freedom,
-        *_total(*unbiased, rest[some]),
-    )
+    pulled = Means(effects.mean, np.sqrt(effects.variance), _freedom(effects, own.freedom))
+    return RowMeans(pulled, Means(rows.mean, own_error, own.freedom), *_total(*unbiased, rest[some]))
 
 
 def _with_effects(
