@@ -268,7 +268,7 @@ class Study:
         return self._new_list(request, Asker(user_of(who), "list", _seconds(timeout)))
 
     def _check_wide(self, goal: NarrowMeans | Best | None) -> None:
-        """An error if the intervals of means are as narrow as they shall be."""
+        """An error if the intervals of means are as narrow as they should be."""
         if isinstance(goal, NarrowMeans) and self._storage.summary().n_values:
             widest = goal.widest(self.means(goal.axis, level=goal.level))
             if widest <= goal.width:
@@ -308,7 +308,7 @@ class Study:
             Long, with the columns ``row``, ``column``, ``value`` and perhaps ``note``, ``time``, ``list`` and
             ``corrects`` (the number of the record that is wrong); wide, with a row for each row; or a work list that
             was filled in. An empty value is a failed measurement; in a wide table only if the cell is pending.
-            ``>10000`` and ``<0.5`` are bounds: fitted as such, kept and paid like values, and never evidence. With
+            ``>10000`` and ``<0.5`` are bounds: fitted as bounds, kept and paid like values, and never evidence. With
             ``format``, files and folders of logs.
         format : {"lm-eval", "inspect", "helm"}, optional
             The harness whose logs these are, see :func:`curplus.sources.open_logs`. An answer in a log is known by its
