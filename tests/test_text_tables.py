@@ -163,11 +163,6 @@ def test_what_is_said_is_not_found_out(tmp_path, text, options, expected):
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
-        (
-            "n,a,b\nx,1,2\ny,3,<5\n",
-            {},
-            "'<5' in line 3 (row 'y'), column 'b' is not a number. It is a bound, and a bound was",
-        ),
         ("1,2\n3,4 kg\n", {"header": False}, "'4 kg' in line 2, column 1 is not a number"),
         ("a,b\n1,2\n3,1.234,5\n", {}, "line 3 has 3 cells, and 2 are expected"),
         ("a,b,c\n1,2,3\n4,5\n", {}, "line 3 has 2 cells, and 3 are expected. If the file was cut off"),

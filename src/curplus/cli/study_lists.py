@@ -11,7 +11,7 @@ from ..evaluation import Best
 from ..exceptions import InvalidArgumentError
 from ..factorization import Fact
 from ..sources.logs.open_logs import HARNESSES
-from ..study import Receipt, Study, Worklist
+from ..study import Study, Worklist
 from ..study.logs import check_harness
 from . import show
 from .options import Goal, Json, Logs, Seed, Smallest, Width, Writing, as_goal, check_ending, verb
@@ -141,27 +141,15 @@ def tell(
     with Study.open(study) as known:
         for table in [tables] if logs.format else tables:
             receipt = known.tell(table, history=history, design=design, force=force, who=who, **how)
-            told.append(receipt)
+            told.append({**vars(receipt), "moment": receipt.moment.isoformat(), "is_new": receipt.is_new})
             if not json:
                 show.words(str(receipt))
         shape = known.settings.shape
     if json:
-        return [Fact("shape", shape), Fact("tables", [_plain(receipt) for receipt in told])]
+        return [Fact("shape", shape), Fact("tables", told)]
     return [
         Fact("next", f"curplus study fit {study} judges what is known now, and curplus study status {study} sums up")
     ]
-
-
-def _plain(receipt: Receipt) -> dict[str, Any]:
-    return {
-        "source": receipt.source,
-        "moment": receipt.moment.isoformat(),
-        "n_values": receipt.n_values,
-        "n_failed": receipt.n_failed,
-        "n_unasked": receipt.n_unasked,
-        "n_again": receipt.n_again,
-        "is_new": receipt.is_new,
-    }
 
 
 @verb

@@ -96,7 +96,7 @@ class CellTable:
     def numbers(
         self, cells: list[str], lines: Sequence[int], names: Sequence[str], columns: Sequence[int]
     ) -> CellValues:
-        """The readings of cells, row by row; one that is none is refused with its line, its row and its column."""
+        """The values of cells, row by row; the first that has none is refused with its line, its row and its column."""
         try:
             return self.notation.readings(cells)
         except ValueError:

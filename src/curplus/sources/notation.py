@@ -43,7 +43,7 @@ def _number_of(cell: str) -> str:
 
 
 class CellValues(NamedTuple):
-    """The contents of cells: numbers, and which of them are bounds."""
+    """The values of cells: numbers, and which of them are bounds."""
 
     values: FloatArray  # (k,), NaN for gaps
     sides: IndexVector | None = None  # (k,), 1: the true value is at least this, -1: at most, 0: it is this

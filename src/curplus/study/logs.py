@@ -92,7 +92,7 @@ def check_harness(folder: Path, format: str) -> ListWriter:
     write = HARNESSES.resolve(format).write
     if write is None:
         raise InvalidArgumentError(
-            f"{format} takes no list of questions, only how many it should draw itself, so that single cells cannot be "
+            f"{format} takes no list of questions, only how many it draws itself, so that single cells cannot be "
             "asked for. Run its tasks whole, or in lm-eval or Inspect."
         )
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):

@@ -49,20 +49,16 @@ class Status:
 
 def status_of(shape: Shape, summary: Summary, rounds: tuple[Round, ...], budget: float | None, n_next: int) -> Status:
     """The status that these numbers make."""
-    judged = rounds[-1].n_values if rounds else 0
+    counts = {name: getattr(summary, name) for name in ("n_values", "n_failed", "n_pending", "n_unasked", "n_lists")}
     where = OPEN_PLACES if summary.is_partial else ""
     return Status(
-        shape=shape,
-        n_values=summary.n_values,
-        n_failed=summary.n_failed,
-        n_pending=summary.n_pending,
-        n_unasked=summary.n_unasked,
-        n_lists=summary.n_lists,
+        shape,
+        **counts,
         spent=summary.spent,
         budget=budget,
         left=None if budget is None else budget - summary.spent - summary.pending_price,
         rounds=rounds,
-        n_unjudged=summary.n_values - judged,
+        n_unjudged=summary.n_values - (rounds[-1].n_values if rounds else 0),
         n_next=n_next,
         sentence=stopping_sentence(rounds, n_next, where),
         where=where,

@@ -268,7 +268,7 @@ class Study:
         return self._new_list(request, Asker(user_of(who), "list", _seconds(timeout)))
 
     def _check_wide(self, goal: NarrowMeans | Best | None) -> None:
-        """An error if the intervals of means are as narrow as they must be."""
+        """An error if the intervals of means are as narrow as they should be."""
         if isinstance(goal, NarrowMeans) and self._storage.summary().n_values:
             widest = goal.widest(self.means(goal.axis, level=goal.level))
             if widest <= goal.width:
