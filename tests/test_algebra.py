@@ -172,3 +172,11 @@ def test_scipy_solves_with_it_and_finds_its_eigenvalues(rng, dtype):
     x, failed = gmres(second_kind, right, rtol=1e-12, restart=20)
     assert not failed
     np.testing.assert_allclose((np.eye(40) + b.to_array()) @ x, right, atol=1e-10)
+
+
+def test_sum_adds_up_a_list(rng):
+    a, b = general(rng), general(rng)
+    np.testing.assert_array_equal(sum([a, b]).to_array(), (a + b).to_array())
+    assert sum([a]) is a
+    with pytest.raises(InvalidArgumentError, match="cannot be added"):
+        1 + a

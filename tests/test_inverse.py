@@ -176,3 +176,10 @@ def test_what_cannot_be_solved_is_refused(rng):
         approx.logdet(shift=0.5)
     with pytest.raises(InvalidArgumentError, match="is not symmetric"):
         general(rng, 30, 30).logdet(shift=0.5)
+    with pytest.raises(InvalidArgumentError, match="shift=None is not a number other than zero"):
+        general(rng, 30, 30).logdet()
+
+
+def test_an_inverse_is_shown_in_one_line(rng):
+    inverse = symmetric(rng, [2.0, 1.0]).as_preconditioner(shift=0.5)
+    assert repr(inverse) == "<ShiftedInverse of a 30 x 30 matrix of rank 2, shift 0.5>"

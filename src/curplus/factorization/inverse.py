@@ -45,6 +45,10 @@ class ShiftedInverse:
     right: Matrix  # (n, k), orthonormal vectors of the same span; the left ones, if the matrix is symmetric
     shift: complex  # a float, if it is real
 
+    def __repr__(self) -> str:
+        n, rank = self.shape[0], int(self.left.shape[1])
+        return f"<ShiftedInverse of a {n} x {n} matrix of rank {rank}, shift {self.shift:g}>"
+
     @property
     def shape(self) -> Shape:
         """Size of the matrix."""

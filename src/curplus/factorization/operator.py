@@ -116,6 +116,9 @@ class Operator:
     def __add__(self: Any, other: Any) -> Factorization:
         return plus(self, other)
 
+    def __radd__(self: Any, other: Any) -> Factorization:
+        return self if isinstance(other, Complex) and other == 0 else plus(self, other)  # sum starts with 0
+
     def __sub__(self: Any, other: Any) -> Factorization:
         return plus(self, other, -1.0)
 
@@ -166,11 +169,11 @@ class Operator:
             raise InvalidArgumentError(f"b has shape {tuple(b.shape)} and the matrix {self.shape}. Give n numbers.")
         return least_squares(self, b) if shift is None else shifted_inverse(self, shift).matmat(b)
 
-    def logdet(self: Any, *, shift: float) -> float:
+    def logdet(self: Any, *, shift: float | None = None) -> float:
         r"""The logarithm of the determinant of :math:`\hat M + s I`, which is symmetric, or Hermitian, and positive."""
         return shifted_inverse(self, shift).logdet
 
-    def as_preconditioner(self: Any, *, shift: complex) -> ShiftedInverse:
+    def as_preconditioner(self: Any, *, shift: complex | None = None) -> ShiftedInverse:
         r"""The inverse of :math:`\hat M + s I` as an operator, for SciPy's ``cg(K, b, M=...)`` and others."""
         return shifted_inverse(self, shift)
 
