@@ -9,6 +9,7 @@ import time
 import numpy as np
 import pytest
 
+import curplus
 from curplus import Study
 from curplus.exceptions import CURPlusError, FileFormatError, InvalidArgumentError, StudyError
 from curplus.study.schema import VERSION, WIDTH, digest_of
@@ -247,3 +248,8 @@ def test_a_million_values_are_checked_in_a_moment(tmp_path):
     began = time.process_time()
     Study.open(path).close()
     assert time.process_time() - began < 3e-6 * n
+
+
+def test_load_says_how_a_study_is_opened(path):
+    with pytest.raises(FileFormatError, match=r"a\.study is a study, .*Study\.open"):
+        curplus.load(path)

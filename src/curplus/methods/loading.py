@@ -22,6 +22,8 @@ from .choice import method_of
 
 __all__ = ["load"]
 
+SQLITE = b"SQLite format 3\x00"  # first bytes of its files
+
 
 def load(path: str | PathLike[str]) -> Factorization | Observation:
     """Read a saved :class:`Factorization` or :class:`Observation`.
@@ -42,7 +44,13 @@ def load(path: str | PathLike[str]) -> Factorization | Observation:
     FileFormatError
         If the file is damaged, truncated or was not written by curplus.
     """
-    saved = read_store(path) if Path(path).is_dir() else read_file(path)
+    try:
+        saved = read_store(path) if Path(path).is_dir() else read_file(path)
+    except FileFormatError:
+        if _is_study(path):
+            why = "not an approximation or an observation. Open it with Study.open(path)"
+            raise FileFormatError(f"{path} is a study, {why}.") from None
+        raise
     if saved.kind not in SAVED_KINDS:
         raise FileFormatError(f"{path} holds a {saved.kind!r}, which this version of curplus cannot read.")
     with damage_reported(path):
@@ -109,6 +117,14 @@ def _refits(saved: SavedFile) -> Refits | None:
     if any(np.any((x < -1) | (x >= len(fits))) for x in (fold, rows, columns)):
         raise ValueError(f"refits name folds that are not there: the file has {len(fits)} of them")
     return Refits(fold, rows, columns, tuple(fits))
+
+
+def _is_study(path: str | PathLike[str]) -> bool:
+    """Whether a file is one of SQLite, in which studies are kept."""
+    if Path(path).is_dir():
+        return False
+    with Path(path).open("rb") as stream:
+        return stream.read(len(SQLITE)) == SQLITE
 
 
 SAVED_KINDS: dict[str, Callable[[SavedFile], Factorization | Observation]] = {
