@@ -151,6 +151,9 @@ def test_a_bound_is_read_as_one_beside_units_and_words_for_gaps(tmp_path):
         curplus.open_source(tmp_path / "lab.csv")
     with pytest.raises(SourceError, match=r"'ND' in line 4 .*na_values=\['ND'\] makes it a gap"):
         curplus.open_source(tmp_path / "lab.csv", skip_rows=[2])
+    with pytest.raises(SourceError) as refused:
+        curplus.open_source(tmp_path / "lab.csv", skip_rows=[2])
+    assert "skip_rows" not in str(refused.value)  # the line holds data
     source = curplus.open_source(tmp_path / "lab.csv", skip_rows=[2], na_values="ND")
     seen = curplus.Observation.from_table(source)
     assert (seen.n_values_read, seen.n_gaps) == (3, 3)

@@ -105,9 +105,11 @@ class CellTable:
         shown = cell if len(cell) <= 60 else f"{cell[:60]}..."
         where = f"line {lines[row]} (row {names[row]!r})" if names[row] else f"line {lines[row]}"
         called = self.column_names[columns[column]]
+        line = cells[row * len(columns) : (row + 1) * len(columns)]
+        leave_out = f"if the line holds units or a title, {option('skip_rows', [lines[row]])} leaves it out; "
         otherwise = (
-            f". If the line holds units or a title, {option('skip_rows', [lines[row]])} leaves it out; if each line "
-            f"has a row, a column and a value, say {option('long', True)}; if the column holds names, say "
+            f"; {'' if any(self.notation.is_number(x.strip()) for x in line) else leave_out}if each line has a row, a "
+            f"column and a value, say {option('long', True)}; if the column holds names, say "
             f"{option('index_col', called)}"
         )
         raise SourceError(
