@@ -115,7 +115,7 @@ class CURImputer(Estimator):
     with a noise for each column. ``fit_transform`` uses a little more of the rows of the fit.
 
     In a frame, a cell may be a bound, such as ``>10000`` or ``<0.5``: the true value is at least, or at most, that. It
-    is fitted as such, is filled with what is expected beyond it, and no error rests on it.
+    is fitted as a bound, is filled with what is expected beyond it, and no error rests on it.
 
     Examples
     --------
