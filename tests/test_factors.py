@@ -101,14 +101,6 @@ def test_part_of_the_rows_of_a_long_table_tell_as_much():
     assert error < 1.02 * error_at_gaps(X, predicted(fitted(table[:10_000], 2), table), hidden)
 
 
-def test_a_change_of_units_changes_the_model_alike():
-    X, table, _ = draw()
-    model = fitted(table)
-    shift, scale = np.arange(12.0), np.geomspace(0.01, 100, 12)
-    there = predicted(model.rescale(shift, scale), (table - shift) / scale)
-    np.testing.assert_allclose(there * scale + shift, predicted(model, table), atol=1e-6 * np.max(np.abs(X)))
-
-
 @pytest.mark.parametrize("turned", [False, True])
 def test_rows_of_the_longer_side_are_the_draws(turned):
     X, table, hidden = draw(n=200, m=20)

@@ -35,10 +35,10 @@ MIN_TAIL_POWER = 2.5  # tuned: squares that fall off so have a variance; flat fr
 # tuned: 1/2 for squares of errors with exponential tails, about .4 for Student's t(4); the coverage is flat from .35 to
 # .45, and 44 to 37 % of the intervals are given (benchmarks/tails.py)
 MIN_LIGHTNESS = 0.4
+# tuned: without reference errors, which would show what a sample has missed; the coverage is flat from .4 to .5, but
+# with .4 one in ten and not one in thirty of the most unequal counts gets an interval (benchmarks/tails.py)
+MIN_LIGHTNESS_ALONE = 0.45
 LIGHT_ENOUGH = 0.6  # tuned: samples of lighter tails miss too little; flat from .6 to .7 (benchmarks/tails.py)
-# tuned: of the upper half of an interval, at the least lightness, as missed large errors bias it down; flat from 1 to
-# 1.5 (benchmarks/tails.py)
-MAX_WIDENING = 1.0
 N_LARGEST = 100  # tuned: of the squares, which show how they fall off; flat from 50 to 100 (benchmarks/tails.py)
 LEVELS = 64  # cost: between which numbers are counted at once
 LARGEST_SQUARE = 1e100  # rounding: a squared error that is as bad as any larger one
@@ -93,16 +93,18 @@ class Tail(NamedTuple):
     lightness: float
     number: float = math.inf  # of squares that it is estimated from
 
-    @property
-    def is_heavy(self) -> bool:
+    def is_heavy(self, least: float = MIN_LIGHTNESS) -> bool:
         """Whether squares that were not drawn may add up to more than those that were."""
-        return self.power < MIN_TAIL_POWER and self.lightness < MIN_LIGHTNESS
+        return self.power < MIN_TAIL_POWER and self.lightness < least
 
     @property
     def stretch(self) -> float:
-        """Factor for the upper half of an interval, by the lightness less one standard error."""
+        """Factor for the upper half of an interval, by the lightness less one standard error; at most two.
+
+        Missed large errors bias an estimate down (benchmarks/tails.py: two and a half is as good).
+        """
         lack = (LIGHT_ENOUGH - self.lightness * (1 - 1 / math.sqrt(self.number))) / (LIGHT_ENOUGH - MIN_LIGHTNESS)
-        return 1 + MAX_WIDENING * min(max(lack, 0.0), 1.0)
+        return 1 + min(max(lack, 0.0), 1.0)
 
 
 def check_tails(
@@ -124,14 +126,15 @@ def check_tails(
     }
     judge = min(sizes, key=lambda name: sizes[name])
     size, least = sizes[judge], MIN_EFFECTIVE_SIZE[evidence]
+    lightness = MIN_LIGHTNESS if len(sizes) > 1 else MIN_LIGHTNESS_ALONE
     reason = ""
     if size < least:
         shown = min(round(size), least - 1)
         reason = f"the effective sample size of the {evidence} is {shown}{judge}, and at least {least} is needed"
-    elif tail.is_heavy:
+    elif tail.is_heavy(lightness):
         reason = (
             f"the squared errors have too heavy a tail (lightness {_rounded_down(tail.lightness)}, and at least "
-            f"{MIN_LIGHTNESS:g} is needed): those not drawn may add up to more than those drawn"
+            f"{lightness:g} is needed): those not drawn may add up to more than those drawn"
         )
     return size, reason
 

@@ -36,7 +36,7 @@ from .._arrays import (
 from .._dask import merged
 from .._typing import FloatArray, IndexVector, Matrix, Vector
 
-__all__ = ["Basis", "leading_basis", "leading_eigenvectors"]
+__all__ = ["Basis", "leading_basis"]
 
 SHORTCUT = 100.0  # the Gram shortcut is taken while (s_1 / s_r)**2 is below this
 LARGE_SAMPLE = 500  # inner products of so many samples are decomposed only as far as needed
@@ -223,14 +223,8 @@ def _beside(small: Matrix, A: Matrix) -> Matrix:
     return to_device(small.astype(A.dtype), A) if is_dask_array(A) else small
 
 
-def leading_eigenvectors(gram: Matrix, r: int) -> tuple[Vector, Matrix]:
-    """The largest ``r`` eigenvalues, descending, and their vectors."""
-    squares, W = _eigenvectors(gram, r)
-    return squares[:r], W[:, :r]
-
-
 def _eigenvectors(gram: Matrix, r: int) -> tuple[Vector, Matrix]:
-    """The same, or more of them if leaving out the others would save nothing; SciPy can leave them out."""
+    """The largest ``r`` eigenvalues, descending, and their vectors; more if leaving them out would save nothing."""
     xp, d = array_namespace(gram), gram.shape[0]
     squares, W = (
         _few_of_many(gram, r) if is_numpy_array(gram) and d >= LARGE_SAMPLE and r <= d // 4 else xp.linalg.eigh(gram)

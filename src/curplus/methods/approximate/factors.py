@@ -134,13 +134,6 @@ class FactorModel(NamedTuple):
     covariances: FloatArray  # (m, t), of the loadings of each column, upper triangles
     noise: FloatArray  # (m,), variances
 
-    def rescale(self, shift: FloatArray, scale: FloatArray) -> FactorModel:
-        """The model of ``(table - shift) / scale``, for one shift and one scale for each column."""
-        loadings = self.loadings.copy()
-        loadings[:, -1] -= shift
-        square = scale**2
-        return FactorModel(loadings / scale[:, None], self.covariances / square[:, None], self.noise / square)
-
     def scores_of(self, table: BlockedTable) -> FloatArray:
         """Scores (n, k) of all rows of a table, found in blocks; zero for rows without known values."""
         scores = np.zeros((table.shape[0], self.n_factors))

@@ -37,7 +37,6 @@ STRIDE = 3  # cost: thresholds at a time on the way to one that is known
 THRESHOLDS_IN_VAIN = 2  # cost: thresholds without improvement before the search ends
 MOST_SWEEPS, STEADY_OBJECTIVE = 10, 2e-3  # steps: until the objective falls by less than this fraction
 WIDEST_PATH = 60  # cost: directions; fewer if cells are few for them, or take too long
-FEWEST_DIRECTIONS = 4  # tuned: however few the cells are
 MOST_PRODUCTS = 1_000_000_000  # cost: of cells and pairs of directions
 OVERSAMPLED, POWERS = 5, 2  # steps: of the subspace iteration that finds new directions roughly; sweeps turn them
 NEW_DIRECTIONS = 8  # cost: directions that may be added at a threshold; if there are more already, as many as those
@@ -118,7 +117,7 @@ def _solutions(entries: Entries, falling: FloatArray) -> Iterator[Pair]:
     """The solution for each of some falling thresholds."""
     affordable = math.isqrt(MOST_PRODUCTS // max(len(entries), 1))
     supported = 2 * len(entries) // sum(entries.shape)  # twice as many directions as there are unknowns for
-    widest = min(max(FEWEST_DIRECTIONS, min(affordable, supported)), WIDEST_PATH, *entries.shape)
+    widest = min(max(1, min(affordable, supported)), WIDEST_PATH, *entries.shape)
     entries = entries.take(np.lexsort((entries.j, entries.i)))  # neighbours in memory, and no sparse matrix to sort
     by_rows, by_columns = SparseSums(entries), SparseSums(entries.H)
     now = _zero(entries)
