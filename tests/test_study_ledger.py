@@ -117,10 +117,10 @@ def test_a_budget_counts_what_others_asked_for_meanwhile(tmp_path, monkeypatch):
     second = Study.open(tmp_path / "b.study")
     kept = second._storage.add_list
 
-    def late(draft):  # the check before the choice has passed by then
+    def late(draft, asker):  # the check before the choice has passed by then
         if first.status().n_lists == 0:
             first.ask(400)
-        return kept(draft)
+        return kept(draft, asker)
 
     monkeypatch.setattr(second._storage, "add_list", late)
     with pytest.raises(InvalidArgumentError, match="cost up to 400, and 100 is left of the budget of 500"):
