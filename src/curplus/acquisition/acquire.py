@@ -260,6 +260,8 @@ def _with_promise(seen: Observation, symmetry: str | None) -> Observation:
     if symmetry is not None and seen.shape[0] != seen.shape[1]:
         n, m = seen.shape
         raise InvalidArgumentError(f"{symmetry}=True but the matrix is {n} x {m}, not square. Use {symmetry}=False.")
+    if symmetry is None and seen.symmetry is None:
+        return seen
     kept = promised(seen, symmetry)
     return mirrored(kept, which=NO_INDEX).subset(rows=NO_INDEX) if kept.symmetry == PSD and kept.n_rows else kept
 

@@ -21,7 +21,7 @@ from .._validation import check_amount
 from ..exceptions import InvalidArgumentError
 from ..observation import Observation, SampleCounts
 from ..observation.plan import check_counts
-from .candidates import FEWEST_ENTRIES, Candidates, candidate_columns, candidate_rows
+from .candidates import Candidates, candidate_columns, candidate_rows
 from .constraints import Constraints
 from .prices import Costs, Prices, Spent, prices_of, spent
 from .score import squared_norms
@@ -29,6 +29,7 @@ from .score import squared_norms
 __all__ = ["Budget", "Side", "Split", "Wanted", "check_budget", "unexplained_in_largest"]
 
 ORDINARY = 3.0  # times as much unexplained as elsewhere: rows and columns of any matrix differ by that
+FEWEST_ENTRIES = 30  # for the mean of what is unexplained
 TOO_FEW = 0.005  # a last round of fewer entries than this share of all is not worth a round
 
 

@@ -29,7 +29,6 @@ from ..observation import Cells, Observation
 __all__ = ["Candidates", "candidate_columns", "candidate_rows", "samples_without_gaps", "scaled"]
 
 RIDGE = 0.01  # of the mean squared singular value of the intersection, where entries are predicted
-FEWEST_ENTRIES = 30  # with fewer, no mean of squared residuals is taken
 ENOUGH_KNOWN = 0.5  # of its places: a row or column with fewer known values does not represent its rest
 
 
