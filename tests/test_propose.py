@@ -70,7 +70,7 @@ def test_the_same_seed_and_knowledge_give_the_same_plan(full_rank, way):
 
 
 @every_way
-@pytest.mark.parametrize("call", range(1, effort(12, 40)))
+@pytest.mark.parametrize("call", range(1, effort(6, 40)))
 def test_going_on_after_a_failure_gives_the_bits_of_an_undisturbed_run(full_rank, way, call):
     M = full_rank((50, 40))
     undisturbed = acquire(M, **TOTALS, **way, rng=5)

@@ -19,10 +19,10 @@ WORKERS = Path(__file__).with_name("study_workers.py")
 @pytest.mark.parametrize(
     ("name", "number"),
     [
-        ("kill_tell", effort(12, 200)),
-        ("kill_writers", effort(16, 200)),
-        ("kill_run", effort(8, 200)),
-        ("many_tells", effort(10, 1000)),
+        ("kill_tell", effort(6, 200)),
+        ("kill_writers", effort(8, 200)),
+        ("kill_run", effort(4, 200)),
+        ("many_tells", effort(5, 1000)),
         ("many_asks", effort(2, 20)),
         ("asks_within_budget", 800),
         ("kill_writer", effort(3, 50)),

@@ -152,7 +152,9 @@ def test_a_bound_is_never_zero_and_names_what_it_cannot_see(rng):
     M = rng.standard_normal((400, 2)) @ rng.standard_normal((2, 300))
     said = acquire(M, tol=1e-3, rng=0).history[-1]
     assert float(re.search(r"below (\S+) with 95% confidence", said)[1]) >= 1e-6
-    size, place = (int(re.search(x, said)[1].replace(",", "")) for x in (r"on (\S+) entries", r"1 of (\S+) places"))
+    size, place = (
+        int(re.search(x, said)[1].replace(",", "")) for x in (r"on (\S+) fresh entries", r"1 of (\S+) places")
+    )
     assert size == 12_000
     assert place == round(size / np.log(1 / 0.0125))  # half of half of 5 %
 
