@@ -21,7 +21,7 @@ from common import versions  # isort: skip
 import numpy as np
 
 import curplus
-from curplus._budget import counts_for_budget
+from curplus._support.budget import counts_for_budget
 from curplus.evaluation.additive import additive_model
 from curplus.observation import Entries
 

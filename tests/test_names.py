@@ -9,6 +9,7 @@ import pytest
 SOURCE = Path(__file__).parent.parent / "src" / "curplus"
 ROOMS = (
     "",
+    "_support",
     "datasets",
     "estimators",
     "evaluation",

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import curplus
-from curplus import _progress
+from curplus._support import progress as _progress
 from curplus.estimators import CURImputer
 
 
@@ -143,7 +143,7 @@ def test_a_study_says_how_far_it_has_come(tmp_path, at_once, capsys):
 def test_the_command_line_shows_progress_on_a_terminal_only(tmp_path, sees):
     np.save(tmp_path / "m.npy", M)
     script = (
-        "import time, curplus._progress as p; p.SILENT_SECONDS = 0.0\n"
+        "import time, curplus._support.progress as p; p.SILENT_SECONDS = 0.0\n"
         "from curplus.acquisition import acquire as a\n"
         "import curplus.cli.acquire as c\n"
         "c.acquisition.acquire = lambda *x, **y: a(*x, **y, on_round=lambda _: time.sleep(0.2))\n"

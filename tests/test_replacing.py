@@ -16,9 +16,10 @@ import numpy as np
 import pytest
 
 import curplus
-from curplus import _files, _replacing
+from curplus import _files
 from curplus._files import write_bytes, write_file
-from curplus._replacing import check_destination, replacing
+from curplus._support import replacing as _replacing
+from curplus._support.replacing import check_destination, replacing
 from curplus.exceptions import InvalidArgumentError
 
 posix_only = pytest.mark.skipif(os.name == "nt", reason="Windows has neither these permissions nor these files")
@@ -205,7 +206,7 @@ def test_a_missing_folder_is_named(tmp_path):
 
 DIES = """
     import os, signal, sys
-    from curplus._replacing import replacing
+    from curplus._support.replacing import replacing
 
     with replacing(sys.argv[1]) as stream:
         stream.write(b"half")
@@ -215,7 +216,7 @@ DIES = """
 
 WAITS = """
     import sys
-    from curplus._replacing import replacing
+    from curplus._support.replacing import replacing
 
     with replacing(sys.argv[1]) as stream:
         stream.write(b"theirs")

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curplus._sets import different, is_in, union, without
+from curplus._support.sets import different, is_in, union, without
 
 numbers = st.lists(st.integers(0, 12), max_size=15).map(lambda x: np.array(x, dtype=np.int64))
 

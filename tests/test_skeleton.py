@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import curplus
-from curplus._sets import NO_INDEX
+from curplus._support.sets import NO_INDEX
 from curplus.methods.approximate.cross import cross_of, offset_target, zero_target
 from curplus.methods.approximate.skeleton import RIDGES, Skeleton, _left_out_squares, inverse_of, svd_of
 from curplus.observation import Cells, SamplePlan, SamplingDesign

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curplus._triangles import full, pairs_of, triangle
+from curplus.solvers.triangles import full, pairs_of, triangle
 from tests.strategies import seeds
 
 

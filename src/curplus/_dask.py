@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._extras import import_extra, is_kind
+from ._support.extras import import_extra, is_kind
 from ._typing import FloatArray, IndexVector, Matrix, Vector
 
 __all__ = [

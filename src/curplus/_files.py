@@ -22,7 +22,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from ._arrays import to_numpy
-from ._replacing import check_destination, replacing
+from ._support.replacing import check_destination, replacing
 from .exceptions import FileFormatError, InvalidArgumentError
 
 __all__ = ["SavedFile", "check_destination", "damage_reported", "read_file", "write_bytes", "write_file"]

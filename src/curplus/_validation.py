@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ._arrays import array_namespace, host_array, is_array_api_obj, is_complex, largest, largest_known, to_numpy
-from ._sets import NO_INDEX
+from ._support.sets import NO_INDEX
 from ._typing import Array, IndexVector, Names, RandomState, Shape
 from .exceptions import InvalidArgumentError, RankTooLargeError
 

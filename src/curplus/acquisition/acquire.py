@@ -10,8 +10,8 @@ from collections.abc import Callable
 from numbers import Real
 from typing import Any
 
-from .._progress import showing
-from .._sets import NO_INDEX
+from .._support.progress import showing
+from .._support.sets import NO_INDEX
 from .._typing import RandomState, Shape
 from ..evaluation import Best
 from ..exceptions import CURPlusError, InconsistentObservationError, InvalidArgumentError, SourceError

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._extras import import_extra
-from .._processes import ignoring_interrupts, workers
-from .._progress import showing
+from .._support.extras import import_extra
+from .._support.processes import ignoring_interrupts, workers
+from .._support.progress import showing
 from .._typing import FloatArray
 from .._validation import check_count
 from ..exceptions import InvalidArgumentError

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._sets import NO_INDEX
-from .._spelling import counted
+from .._support.sets import NO_INDEX
+from .._support.spelling import counted
 from .._typing import IndexVector
 from ..evaluation import Best
 from ..evaluation.best import standing_of

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._arrays import to_numpy
-from .._budget import parts_by_length, share_for_crosses
+from .._support.budget import parts_by_length, share_for_crosses
 from .._typing import FloatArray, IndexVector, Shape
 from .._validation import check_amount
 from ..exceptions import InvalidArgumentError

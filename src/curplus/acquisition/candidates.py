@@ -21,7 +21,7 @@ from .._arrays import (
     to_device,
     to_numpy,
 )
-from .._sets import NO_INDEX
+from .._support.sets import NO_INDEX
 from .._typing import FloatArray, IndexVector, Matrix
 from ..methods.approximate import without_gaps
 from ..observation import Cells, Observation

@@ -5,7 +5,7 @@ A new one is a new row.
 
 from __future__ import annotations
 
-from .._registry import Registry
+from .._support.registry import Registry
 from .adaptive import Adaptive
 from .entry_strategies import EntryStrategy, ProductLeverage, UniformEntries
 from .rules import Drawn, EquallyLikely, Ranked, Rule, explaining, leverage, pivoted, qdeim

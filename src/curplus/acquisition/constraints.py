@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._sets import different, is_in, union
+from .._support.sets import different, is_in, union
 from .._typing import IndexVector
 from ..exceptions import InvalidArgumentError
 from ..observation import Observation, SamplePlan, SamplingDesign

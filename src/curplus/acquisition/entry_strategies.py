@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from .._arrays import to_numpy
-from .._sets import is_in, union
+from .._support.sets import is_in, union
 from .._typing import IndexVector, Matrix, Vector
 from .._validation import check_count
 from ..exceptions import InvalidArgumentError

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .._sets import NO_INDEX
-from .._spelling import counted
+from .._support.sets import NO_INDEX
+from .._support.spelling import counted
 from .._validation import check_index, check_level
 from ..evaluation import MeanEstimates, estimate_means
 from ..exceptions import InvalidArgumentError

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._sets import NO_INDEX, is_in
-from .._spelling import counted
+from .._support.sets import NO_INDEX, is_in
+from .._support.spelling import counted
 from .._typing import IndexVector, RandomState
 from .._validation import check_count, check_index, check_real, random_generator
 from ..evaluation import Best

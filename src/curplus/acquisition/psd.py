@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays import abs_squared, adjoint, conjugate, take, to_numpy
-from .._sets import NO_INDEX, is_in, union
+from .._support.sets import NO_INDEX, is_in, union
 from .._typing import FloatArray, IndexVector, Shape
 from .._validation import check_count
 from ..exceptions import InvalidArgumentError

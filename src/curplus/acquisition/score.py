@@ -26,7 +26,7 @@ from .._arrays import (
     take,
     to_device,
 )
-from .._sets import NO_INDEX
+from .._support.sets import NO_INDEX
 from .._typing import FloatArray, IndexVector, Matrix, Vector
 
 __all__ = [

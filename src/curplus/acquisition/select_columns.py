@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse
 
 from .._arrays import double, number_array, power_of_two, to_numpy
-from .._sets import NO_INDEX
+from .._support.sets import NO_INDEX
 from .._typing import IndexVector, RandomState
 from .._validation import check_count, check_finite, check_real, check_two_dimensional, random_generator
 from ..evaluation.history import MOST_DIRECTIONS, History

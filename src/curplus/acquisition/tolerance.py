@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._arrays import adjoint, double, take
-from .._sets import NO_INDEX, union
+from .._support.sets import NO_INDEX, union
 from .._typing import IndexVector, Shape
 from ..evaluation.residual import zero_at_gaps
 from ..observation import Observation, SamplePlan, SamplingDesign

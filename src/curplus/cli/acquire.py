@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from .. import acquisition, methods
-from .._tables import write_frame
+from .._support.tables import write_frame
 from ..acquisition import ENTRY_STRATEGIES, STRATEGIES
 from ..acquisition.goals import MATRIX
 from ..exceptions import CURPlusError, InvalidArgumentError

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from .._layout import __version__
-from .._spelling import SPELLING
+from .._support.spelling import SPELLING
 from ..exceptions import CURPlusError, InconsistentObservationError, InvalidArgumentError
 from . import (
     acquire,

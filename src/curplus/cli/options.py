@@ -17,7 +17,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from .._files import check_destination
-from .._registry import Registry
+from .._support.registry import Registry
 from .._typing import Shape
 from .._validation import check_count
 from ..acquisition import Costs

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from .._progress import Tell, showing
+from .._support.progress import Tell, showing
 from ..factorization import Fact
 
 __all__ = [

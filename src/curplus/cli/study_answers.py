@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .._tables import write_frame
+from .._support.tables import write_frame
 from ..factorization import Fact
 from ..observation.scale import span_note
 from ..sources.content import ending_of

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.lib import format as npy
 
 from .._arrays import blocks, to_numpy
-from .._extras import import_extra
-from .._replacing import replacing
-from .._tables import WRITERS, Form
+from .._support.extras import import_extra
+from .._support.replacing import replacing
+from .._support.tables import WRITERS, Form
 from .._typing import FloatArray, Names, Shape
 from ..observation import Observation
 from ..sources.content import ending_of

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from .._extras import import_extra
+from .._support.extras import import_extra
 from ..exceptions import MissingExtraError, SourceError
 from .cards import Card, PublishedFile
 

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from .._sets import NO_INDEX
+from .._support.sets import NO_INDEX
 from .._typing import Shape
 from .._validation import check_index, check_shape
 from .files import DataFile

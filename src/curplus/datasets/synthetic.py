@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._extras import pyplot
+from .._support.extras import pyplot
 from .._typing import Matrix, RandomState, Shape
 from .._validation import check_count, check_shape
 from ..exceptions import InvalidArgumentError

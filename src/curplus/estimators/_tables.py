@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from .._extras import is_kind
+from .._support.extras import is_kind
 from .._typing import FloatArray
 from ..exceptions import InvalidArgumentError
 from ..observation import Bounds

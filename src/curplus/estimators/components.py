@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.utils.extmath import svd_flip
 
 from .._arrays import largest, numerical_rank
-from .._sets import NO_INDEX
+from .._support.sets import NO_INDEX
 from .._typing import FloatArray, IndexVector, Matrix, RandomState
 from ..acquisition.candidates import scaled
 from ..acquisition.score import ResidualColumns

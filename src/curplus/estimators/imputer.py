@@ -12,7 +12,7 @@ from sklearn.impute import MissingIndicator
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from .._arrays import blocks, to_numpy
-from .._progress import showing
+from .._support.progress import showing
 from .._typing import FloatArray, RandomState
 from .._validation import check_count, check_level
 from ..evaluation.cross_fit import cross_fit

@@ -12,7 +12,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._arrays import array_namespace, device, host_kind, is_array_api_obj, to_device, to_numpy
-from .._sets import NO_INDEX
+from .._support.sets import NO_INDEX
 from .._typing import FloatArray, IndexVector, Matrix, RandomState
 from .._validation import check_count, check_index, check_share
 from ..acquisition.propose import seed_of

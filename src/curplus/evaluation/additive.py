@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._arrays import abs_squared, conjugate, double, gather, is_complex, to_numpy
-from .._sets import is_in
+from .._support.sets import is_in
 from .._typing import FloatArray, IndexVector
 from ..observation import Entries, Observation
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._arrays import host_kind, take, to_numpy
-from .._sets import union
+from .._support.sets import union
 from .._typing import FloatArray, IndexVector, Vector
 from ..factorization.provenance import Refits
 from ..observation import Observation

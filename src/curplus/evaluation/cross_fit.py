@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays import gather, take, to_numpy, with_nan
-from .._sets import NO_INDEX
+from .._support.sets import NO_INDEX
 from .._typing import FloatArray, IndexVector
 from .._validation import check_level
 from ..exceptions import InvalidArgumentError

@@ -21,7 +21,7 @@ import scipy.special
 from numpy.typing import NDArray
 
 from .._arrays import blocks, index_table, take, to_numpy
-from .._sets import is_in
+from .._support.sets import is_in
 from .._typing import FloatArray, IndexVector, Matrix
 from ..observation import Observation
 

@@ -16,8 +16,8 @@ import numpy as np
 import scipy.special
 
 from .._arrays import gather, index_table, to_numpy
-from .._extras import import_extra
-from .._sets import is_in
+from .._support.extras import import_extra
+from .._support.sets import is_in
 from .._typing import FloatArray, IndexVector, Names
 from .._validation import check_index, check_real
 from ..exceptions import InvalidArgumentError

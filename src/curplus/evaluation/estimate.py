@@ -9,7 +9,7 @@ import numpy as np
 import scipy.special
 
 from .._arrays import abs_squared, to_numpy
-from .._sets import is_in
+from .._support.sets import is_in
 from .._typing import FloatArray, IndexVector
 from ..factorization.provenance import Refits
 from ..observation import Observation

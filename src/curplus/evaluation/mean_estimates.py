@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._extras import import_extra
+from .._support.extras import import_extra
 from .._typing import FloatArray, IndexVector, Names, Shape
 from .._validation import check_count, check_index
 from ..factorization import Fact

@@ -26,7 +26,7 @@ from .._arrays import (
     to_device,
     to_numpy,
 )
-from .._sets import different, is_in
+from .._support.sets import different, is_in
 from .._typing import Array, FloatArray, IndexVector, Matrix, Vector
 from ..factorization import Factorization
 from ..observation import Observation

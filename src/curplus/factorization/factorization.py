@@ -31,8 +31,7 @@ from .._arrays import (
     to_numpy,
 )
 from .._files import write_file
-from .._sets import NO_INDEX
-from .._stores import write_store
+from .._support.sets import NO_INDEX
 from .._typing import IndexVector, Matrix, Names, Shape, Vector
 from .._validation import check_count, check_index
 from ..exceptions import InvalidArgumentError, SpanError
@@ -49,6 +48,7 @@ from .saving import saved_parts
 from .symmetric import eigenvalues, entries_of, leading_eigenvalues, symmetric_core, whole_of
 from .tables import filled_frame
 from .top import Top, top_columns
+from .zarr_store import write_store
 
 __all__ = ["Factorization"]
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays import abs_squared, adjoint, array_namespace, conjugate, double, largest, to_numpy
-from .._extras import import_extra
+from .._support.extras import import_extra
 from .._typing import FloatArray, IndexVector, Matrix, Names
 
 __all__ = ["Importance", "Merits", "merits"]

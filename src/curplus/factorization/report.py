@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from .._html import html_table
+from .._support.html import html_table
 
 __all__ = ["Fact", "FitReport", "facts_as_html", "facts_as_text"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._arrays import array_namespace, is_numpy_array, real_array, to_device, to_numpy
-from .._extras import import_extra, is_kind
+from .._support.extras import import_extra, is_kind
 from .._typing import IndexVector, Matrix, Names
 from ..exceptions import InvalidArgumentError
 from ..observation import Observation

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._arrays import blocks, to_numpy
-from .._extras import import_extra
+from .._support.extras import import_extra
 from .._typing import FloatArray, IndexVector, Names
 from .._validation import check_count, check_index, check_real
 from ..exceptions import InvalidArgumentError

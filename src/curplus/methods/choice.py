@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._registry import Registry
+from .._support.registry import Registry
 from ..factorization.provenance import Transposed, Truncated
 from ..solvers import SOLVERS, FirstConverged
 from .approximate import MODELS, StackedApproximation

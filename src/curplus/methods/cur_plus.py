@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from .._sets import NO_INDEX
+from .._support.sets import NO_INDEX
 from .._typing import IndexVector, RandomState
 from .._validation import check_rank, check_share, random_generator
 from ..factorization import Factorization

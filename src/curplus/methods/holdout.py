@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._sets import different, is_in
+from .._support.sets import different, is_in
 from .._typing import IndexVector
 from ..observation import Observation
 

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from .._files import SavedFile, damage_reported, read_file
-from .._stores import read_store
 from .._typing import Shape
 from .._validation import check_index, check_names
 from ..exceptions import FileFormatError
 from ..factorization import Basis, Core, Fact, Factorization, FitReport, FittedModel, Provenance
 from ..factorization.provenance import Refits
+from ..factorization.zarr_store import read_store
 from ..observation import Bounds, Fingerprint, Observation
 from ..observation.forbidden import Region
 from .choice import method_of

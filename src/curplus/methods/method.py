@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from .._arrays import adjoint
-from .._sets import NO_INDEX
+from .._support.sets import NO_INDEX
 from .._typing import IndexVector, RandomState
 from .._validation import check_rank
 from ..exceptions import InvalidArgumentError, TooFewEntriesError

@@ -18,7 +18,7 @@ import numpy as np
 import scipy.special
 
 from .._arrays import index_table
-from .._sets import NO_INDEX, is_in
+from .._support.sets import NO_INDEX, is_in
 from .._typing import FloatArray, IndexVector, Shape
 from .._validation import check_index
 from ..exceptions import InconsistentObservationError, InvalidArgumentError

@@ -16,7 +16,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from .._arrays import adjoint, double, gather, index_table, is_dask_array, put, rounding_unit, take, to_numpy
-from .._sets import NO_INDEX, is_in
+from .._support.sets import NO_INDEX, is_in
 from .._typing import FloatArray, IndexVector, Matrix, Shape
 from .bounds import Bounds, Limits
 from .entries import Entries

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import concatenate, conjugate, double, segment_sum, take, to_numpy
-from .._sets import different
+from .._support.sets import different
 from .._typing import FloatArray, IndexVector, Shape, Vector
 
 __all__ = ["OF_RECORDS", "Entries", "PlaceMeans", "Repeats", "weighted_means"]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._sets import NO_INDEX, is_in
+from .._support.sets import NO_INDEX, is_in
 from .._typing import FloatArray, IndexVector, Shape
 from .._validation import check_index
 from ..exceptions import InvalidArgumentError

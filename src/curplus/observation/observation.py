@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from .._arrays import is_numpy_array
 from .._files import write_file
-from .._html import html_table
-from .._sets import NO_INDEX, different, is_in
-from .._spelling import counted
+from .._support.html import html_table
+from .._support.sets import NO_INDEX, different, is_in
+from .._support.spelling import counted
 from .._typing import IndexVector, Names
 from .._validation import check_index, check_names
 from ..exceptions import InvalidArgumentError

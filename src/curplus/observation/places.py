@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._arrays import array_namespace, concatenate, gather, index_table, put, take, to_device, to_numpy
-from .._sets import different, is_in
+from .._support.sets import different, is_in
 from .._typing import FloatArray, IndexVector
 from .entries import Entries, Repeats, weighted_means
 from .readings import R, Readings

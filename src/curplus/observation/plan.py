@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._sets import NO_INDEX
+from .._support.sets import NO_INDEX
 from .._typing import IndexVector, RandomState, Shape, Vector
 from .._validation import check_count, check_shape, random_generator
 from ..exceptions import InvalidArgumentError

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._arrays import concatenate, gather, index_table, take, to_numpy
-from .._budget import counts_for_budget
-from .._sets import different, is_in
+from .._support.budget import counts_for_budget
+from .._support.sets import different, is_in
 from .._typing import IndexVector, Matrix, RandomState, Shape, Vector
 from .._validation import check_amount, check_gaps, check_index, check_one_noise, check_shape
 from ..exceptions import InvalidArgumentError

@@ -24,7 +24,7 @@ from .._arrays import (
     take,
     to_numpy,
 )
-from .._sets import NO_INDEX, different, is_in
+from .._support.sets import NO_INDEX, different, is_in
 from .._typing import FloatArray, IndexVector, Matrix, Shape, Vector
 from .._validation import check_gaps, check_index, check_shape
 from ..exceptions import InvalidArgumentError

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays import array_namespace, to_numpy
-from .._spelling import option
+from .._support.spelling import option
 from .._typing import Matrix
 from ..exceptions import InvalidArgumentError
 from .bounds import Bounds

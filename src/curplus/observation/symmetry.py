@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays import array_namespace, conjugate, is_complex, to_device
-from .._sets import NO_INDEX
+from .._support.sets import NO_INDEX
 from .._typing import IndexVector, Vector
 from .agreement import check_symmetric, negative_beyond, promise
 from .checks import check_symmetry

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .._extras import pyplot
+from .._support.extras import pyplot
 from . import matrices
 from .tables import Rows, unique, where
 

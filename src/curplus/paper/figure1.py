@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .._extras import pyplot
+from .._support.extras import pyplot
 from .experiment import Experiment
 from .tables import Rows, unique, where
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .._extras import pyplot
+from .._support.extras import pyplot
 from . import matrices
 from .experiment import Experiment
 from .spectra import resolved_rank, spectrum_of_each

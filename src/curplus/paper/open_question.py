@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._extras import pyplot
+from .._support.extras import pyplot
 from .entries_needed import KINDS
 from .experiment import Experiment
 from .tables import Rows, unique, where

@@ -11,8 +11,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from .._extras import pyplot
 from .._files import write_bytes
+from .._support.extras import pyplot
 from .._validation import check_count
 from ..datasets.folders import DataHome
 from ..exceptions import InvalidArgumentError

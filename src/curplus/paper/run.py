@@ -17,7 +17,7 @@ from pathlib import Path
 from threadpoolctl import threadpool_limits
 
 from .._files import write_bytes
-from .._processes import ignoring_interrupts, workers
+from .._support.processes import ignoring_interrupts, workers
 from ..datasets.folders import DataHome
 from ..exceptions import CURPlusError
 from .sweep import Cell, Sweep, description, versions

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._extras import pyplot
+from .._support.extras import pyplot
 from ..observation import Observation
 from .observation import plot_observation
 

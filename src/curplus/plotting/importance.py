@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._extras import pyplot
+from .._support.extras import pyplot
 from .._validation import check_count
 from ..factorization import Importance, Merits
 from .style import BLUE, ORANGE, PALE, RULE, finished, name_rows, new_axes

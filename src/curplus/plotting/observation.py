@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._arrays import to_numpy
-from .._extras import pyplot
+from .._support.extras import pyplot
 from .._typing import IndexVector
 from ..observation import Observation
 

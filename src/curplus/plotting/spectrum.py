@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._arrays import to_numpy
-from .._extras import import_extra
+from .._support.extras import import_extra
 from ..factorization import Factorization
 from .style import BLUE, PALE, finished, new_axes
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from .._extras import pyplot
+from .._support.extras import pyplot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from .._registry import Registry
+from .._support.registry import Registry
 from .._typing import Matrix
 from ..factorization import Core
 from ..observation import Entries

@@ -35,10 +35,10 @@ from .._arrays import (
     to_device,
     to_numpy,
 )
-from .._triangles import Pairs, ordered_pairs_of, pairs_of
 from .._typing import IndexVector, Matrix, Positions, Vector
 from ..observation import Entries
 from .places import DevicePlaces, HostPlaces
+from .triangles import Pairs, ordered_pairs_of, pairs_of
 
 __all__ = ["EntryEquations", "entry_equations"]
 

@@ -5,7 +5,7 @@ A source is any object with ``shape``, ``dtype``, ``rows(index)``, ``columns(ind
 matrices, AnnData objects, and arrays of h5py, Zarr and Dask.
 """
 
-from .._tables import Form
+from .._support.tables import Form
 from .array import ArraySource
 from .cells import TableSource
 from .chunked import ChunkedSource

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from .._extras import import_extra, is_kind
+from .._support.extras import import_extra, is_kind
 from ..exceptions import InvalidArgumentError
 from .chunks import Chunk
 from .striped import StripedSource

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from .._sets import NO_INDEX
-from .._spelling import option
-from .._tables import Form
+from .._support.sets import NO_INDEX
+from .._support.spelling import option
+from .._support.tables import Form
 from .._typing import FloatArray, IndexVector, Names
 from ..exceptions import InvalidArgumentError, SourceError
 from .array import ArraySource

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._dask import dask_array, delayed, kept
-from .._extras import import_extra
+from .._support.extras import import_extra
 from .._typing import IndexVector, Matrix, Vector
 from .._validation import check_two_dimensional
 from ..exceptions import InvalidArgumentError

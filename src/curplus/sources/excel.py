@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from .._extras import import_extra
-from .._spelling import option
+from .._support.extras import import_extra
+from .._support.spelling import option
 from ..exceptions import CURPlusError, SourceError
 
 __all__ = ["workbook_records"]

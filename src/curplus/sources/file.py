@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from .._spelling import option
+from .._support.spelling import option
 from ..exceptions import InvalidArgumentError, SourceError
 from .anndata import open_anndata
 from .chunked import ChunkedSource

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from .._arrays import real_array
-from .._extras import import_extra, is_kind
-from .._tables import Form
+from .._support.extras import import_extra, is_kind
+from .._support.tables import Form
 from .._typing import IndexVector, Matrix, Names, Shape, Vector
 from .._validation import check_names
 from ..exceptions import InvalidArgumentError

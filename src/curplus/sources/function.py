@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._arrays import is_complex, number_array
-from .._sets import NO_INDEX
+from .._support.sets import NO_INDEX
 from .._typing import IndexVector, Matrix, Names, Shape, Vector
 from .._validation import check_count, check_gaps, check_names, check_one_noise, check_shape
 from ..exceptions import InvalidArgumentError, SourceError

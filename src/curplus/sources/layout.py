@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from .._spelling import option
+from .._support.spelling import option
 from ..exceptions import InvalidArgumentError, SourceError
 from .notation import Notation, has_decimal_comma
 

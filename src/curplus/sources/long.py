@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from .._sets import NO_INDEX
-from .._spelling import option
+from .._support.sets import NO_INDEX
+from .._support.spelling import option
 from .._typing import IndexVector, Matrix, Names, Shape, Vector
 from .._validation import check_index, check_names, check_shape
 from ..exceptions import InvalidArgumentError, SourceError

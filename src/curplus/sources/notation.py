@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._spelling import option
+from .._support.spelling import option
 from .._typing import FloatArray, IndexVector
 from ..exceptions import InvalidArgumentError
 

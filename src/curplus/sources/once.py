@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._arrays import blocks, index_table
-from .._sets import NO_INDEX
+from .._support.sets import NO_INDEX
 from .._typing import IndexVector, Matrix, Shape, Vector
 
 __all__ = ["KnownParts", "PlanTask"]

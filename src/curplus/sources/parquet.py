@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._extras import import_extra
+from .._support.extras import import_extra
 from .._typing import IndexVector
 from .chunked import ChunkedSource
 from .chunks import Chunk, Edges, Wanted

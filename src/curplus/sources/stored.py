@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .._extras import import_extra, is_kind
-from .._spelling import option
+from .._support.extras import import_extra, is_kind
+from .._support.spelling import option
 from .._validation import check_two_dimensional
 from ..exceptions import SourceError
 from .anndata import open_anndata

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._replacing import full_disk_in_words
+from .._support.replacing import full_disk_in_words
 from .._typing import IndexVector
 from ..evaluation import Certificate, certify, predict_interval
 from ..exceptions import InvalidArgumentError

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .._replacing import flush_folder
+from .._support.replacing import flush_folder
 from ..exceptions import CURPlusError, DiskFullError, FileFormatError, InvalidArgumentError, StudyError
 from .schema import APPLICATION_ID, SCHEMA, VERSION, DamageError, check_schema, digest_carried_on, insert
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._arrays import index_table
-from .._sets import NO_INDEX, different, is_in, union, without
+from .._support.sets import NO_INDEX, different, is_in, union, without
 from .._typing import IndexVector, Shape
 from .._validation import check_count
 from ..acquisition import Costs

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import index_table
-from .._sets import NO_INDEX, different, is_in, union, without
+from .._support.sets import NO_INDEX, different, is_in, union, without
 from .._typing import FloatArray, IndexVector, Matrix, Shape
 from .._validation import UNKNOWN_NOISE
 from ..exceptions import InconsistentObservationError, InvalidArgumentError

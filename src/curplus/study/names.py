@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._tables import FORMULA
+from .._support.tables import FORMULA
 from .._typing import IndexVector
 from ..exceptions import InvalidArgumentError
 from .storage import Settings

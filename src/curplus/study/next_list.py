@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._arrays import index_table
-from .._sets import NO_INDEX, is_in, union, without
+from .._support.sets import NO_INDEX, is_in, union, without
 from .._typing import IndexVector, Shape
 from ..acquisition import Adaptive, Costs
 from ..acquisition.adaptive import are_untouched

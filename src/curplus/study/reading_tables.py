@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._spelling import option
+from .._support.spelling import option
 from .._typing import FloatArray, IndexVector
 from ..exceptions import InvalidArgumentError
 from ..observation.scale import NOT_POSITIVE

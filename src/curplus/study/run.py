@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .._progress import Tell
+from .._support.progress import Tell
 from .._typing import IndexVector
 from .._validation import check_count
 from ..exceptions import InvalidArgumentError, SourceError

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._sets import different, is_in
+from .._support.sets import different, is_in
 from .._typing import FloatArray, IndexVector
 from ..exceptions import InvalidArgumentError
 from .schema import WIDTH, DamageError, insert, last_id

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._sets import NO_INDEX, different
+from .._support.sets import NO_INDEX, different
 from .._typing import FloatArray, IndexVector, Shape
 from .schema import WIDTH
 

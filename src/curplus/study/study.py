@@ -8,8 +8,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Self
 
-from .._html import html_table
-from .._progress import showing
+from .._support.html import html_table
+from .._support.progress import showing
 from .._validation import check_amount, check_count
 from ..acquisition.goals import MATRIX, MEANS, check_alone, check_goal
 from ..acquisition.mean_widths import NarrowMeans

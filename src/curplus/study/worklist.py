@@ -10,8 +10,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from .._extras import import_extra
-from .._tables import write_frame
+from .._support.extras import import_extra
+from .._support.tables import write_frame
 from .._typing import IndexVector
 from .logs import write_harness_lists
 from .names import Axis, escaped

@@ -25,7 +25,7 @@ from ..._arrays import (
     to_device,
     to_numpy,
 )
-from ..._sets import NO_INDEX
+from ..._support.sets import NO_INDEX
 from ..._typing import FloatArray, IndexVector, Matrix, RandomState
 from ..._validation import check_count, random_generator
 from ...evaluation.cross_fit import table_as_entries

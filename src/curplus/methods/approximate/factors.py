@@ -28,9 +28,9 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from ..._arrays import column_products, is_complex
-from ..._triangles import full, pairs_of, triangle
 from ..._typing import FloatArray, IndexVector
 from ...observation import Cells
+from ...solvers.triangles import full, pairs_of, triangle
 from .offsets import is_affordable
 from .prediction import Prediction
 

@@ -23,9 +23,9 @@ import numpy as np
 import scipy.sparse
 
 from ..._arrays import abs_squared, blocks, column_products, conjugate, row_products
-from ..._triangles import Pairs, full, pairs_of, triangle
 from ..._typing import FloatArray, IndexVector
 from ...observation import Entries
+from ...solvers.triangles import Pairs, full, pairs_of, triangle
 
 __all__ = ["Pair", "SparseSums", "posterior_mean", "solve"]
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
-from ..._extras import import_extra
+from ..._support.extras import import_extra
 from ...exceptions import SourceError
 from .json_parts import json_parts
 from .run import NO_FILTER, Answer, Measure, Run, number_of, open_text

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..._registry import Registry
-from ..._spelling import option
+from ..._support.registry import Registry
+from ..._support.spelling import option
 from ..._typing import FloatArray
 from ...exceptions import InvalidArgumentError, SourceError
 from ..content import damage_told

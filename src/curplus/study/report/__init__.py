@@ -8,8 +8,8 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..._extras import import_extra
 from ..._files import check_destination, write_bytes
+from ..._support.extras import import_extra
 from .facts import facts_of
 from .pictures import COLOUR_OF_KIND, MOST_NAMES, MOST_POINTS, pictures_of
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._layout import __version__
-from ..._sets import NO_INDEX, is_in, without
+from ..._support.sets import NO_INDEX, is_in, without
 from ..._typing import IndexVector
 from ...acquisition.budget import Budget
 from ...exceptions import CURPlusError

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._extras import import_extra
+from ..._support.extras import import_extra
 from ..._typing import FloatArray, IndexVector, Shape
 from ...exceptions import MissingExtraError
 from ...plotting import plot_means, plot_merits, plot_predictions, plot_spectrum

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._arrays import array_namespace, conjugate, is_complex, take
-from ._typing import Array, FloatArray, IndexVector
+from .._arrays import array_namespace, conjugate, is_complex, take
+from .._typing import Array, FloatArray, IndexVector
 
 __all__ = ["Pairs", "full", "ordered_pairs_of", "pairs_of", "triangle"]
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 
-from ._typing import Shape
+from .._typing import Shape
 
 __all__ = ["counts_for_budget", "parts_by_length", "share_for_crosses"]
 

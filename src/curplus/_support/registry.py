@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Generic, TypeVar
 
-from .exceptions import InvalidArgumentError
+from ..exceptions import InvalidArgumentError
 
 __all__ = ["Registry"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ._typing import IndexVector
+from .._typing import IndexVector
 
 __all__ = ["NO_INDEX", "different", "is_in", "union", "without"]
 

@@ -21,7 +21,7 @@ from os import PathLike
 from pathlib import Path
 from typing import BinaryIO
 
-from .exceptions import DiskFullError, InvalidArgumentError
+from ..exceptions import DiskFullError, InvalidArgumentError
 
 __all__ = ["check_destination", "flush_folder", "full_disk_in_words", "replacing"]
 

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import is_dask_array, to_numpy
-from ._dask import dask_array, even
-from ._extras import import_extra
-from ._files import FILE_HEADER, FILE_VERSION, SavedFile, damage_reported
-from .exceptions import FileFormatError, InvalidArgumentError
+from .._arrays import is_dask_array, to_numpy
+from .._dask import dask_array, even
+from .._files import FILE_HEADER, FILE_VERSION, SavedFile, damage_reported
+from .._support.extras import import_extra
+from ..exceptions import FileFormatError, InvalidArgumentError
 
 __all__ = ["read_store", "write_store"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from .exceptions import MissingExtraError
+from ..exceptions import MissingExtraError
 
 __all__ = ["import_extra", "is_kind", "pyplot"]
 

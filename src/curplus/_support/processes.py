@@ -11,7 +11,7 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 
-from .exceptions import CURPlusError
+from ..exceptions import CURPlusError
 
 __all__ = ["ignoring_interrupts", "workers"]
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from os import PathLike
 from typing import Any, BinaryIO, NamedTuple
 
-from ._extras import import_extra
-from ._replacing import replacing
+from .extras import import_extra
+from .replacing import replacing
 
 __all__ = ["FORMULA", "WRITERS", "Form", "write_frame"]
 

@@ -1,0 +1,1 @@
+"""What serves all subpackages and knows no arrays: extras, names, files, processes."""
