@@ -29,7 +29,7 @@ demo: .venv/ready            ## buy a tenth of the answers of language models, a
 test: .venv/ready            ## run the tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
-stress: .venv/ready          ## the long forms of the tests: 500 examples each, 200 draws
+stress: .venv/ready          ## the long forms of the tests: 500 examples of each property, more draws, types and kills
 	CURPLUS_STRESS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
 test-lowest: .venv-lowest/ready  ## run the tests with the lowest versions that pyproject.toml allows
