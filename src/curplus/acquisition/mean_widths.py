@@ -74,7 +74,7 @@ class NarrowMeans:
 def mean_round(
     observation: Observation, goal: NarrowMeans, money: float, prices: Prices, seed: int
 ) -> SamplePlan | None:
-    """Entries of the next round; None if intervals are as narrow as they shall be, or nothing can be bought."""
+    """Entries of the next round; None if intervals are as narrow as they must be, or nothing can be bought."""
     (n, m), known = observation.shape, observation.n_entries
     count = FIRST * (n if goal.axis else m)
     if known:
