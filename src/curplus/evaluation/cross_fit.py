@@ -246,8 +246,8 @@ def check_arguments(approximation: Any, observation: Any, level: Any, *, caller:
     check_level(level)
     if approximation.shape != observation.shape:
         raise InvalidArgumentError(
-            f"the approximation, of shape {approximation.shape}, was computed from another observation than this one, "
-            f"of shape {observation.shape}. Give the one it was computed from."
+            f"the approximation has shape {approximation.shape} and the observation {observation.shape}: it was "
+            "computed from another observation. Give the one it was computed from."
         )
     made_from = approximation.provenance.fingerprint
     if made_from is not None and made_from != observation.fingerprint:
