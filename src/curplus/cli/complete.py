@@ -20,8 +20,9 @@ from ..observation.scale import filled_in_units, in_logarithms, span_note
 from ..sources import Form, LongSource, Source
 from ..sources.convert import whole_matrix
 from . import show
-from .given import Given, open_given
+from .given import check_design, entries_of, open_given
 from .options import (
+    Design,
     Limit,
     Logs,
     MatrixFile,
@@ -58,6 +59,7 @@ def complete(
     min_value: Limit = None,
     max_value: Limit = None,
     scale: Scale = None,
+    design: Design = None,
     seed: Seed = 0,
     out: Out = None,
 ) -> list[Fact]:
@@ -66,8 +68,9 @@ def complete(
     low, high = -math.inf if min_value is None else min_value, math.inf if max_value is None else max_value
     with show.working(f"filling {given.name}"):
         if given.source is None or isinstance(given.source, LongSource):
-            filled = _from_entries(given, rank, low, high, scale)
+            filled = _from_entries(entries_of(given, design), rank, low, high, scale)
         else:
+            check_design(given, design)
             filled = _from_table(given.source, rank, low, high, scale, seed)
     if out is not None:
         write_matrix(filled.table, out)
@@ -107,9 +110,8 @@ def _from_table(source: Source, rank: int | None, low: float, high: float, scale
     return Filled(Written(filled.shape, filled.__getitem__, rows, names, form), facts)
 
 
-def _from_entries(given: Given, rank: int | None, low: float, high: float, scale: str | None) -> Filled:
+def _from_entries(read: Observation, rank: int | None, low: float, high: float, scale: str | None) -> Filled:
     """Fill the matrix of a long table, or of what was read before."""
-    read = Observation.from_table(given.source) if given.observation is None else given.observation
     seen = read if scale is None else in_logarithms(read)
     approx = methods.approximate(seen, rank)
     filled = to_numpy((filled_array if scale is None else filled_in_units)(read, approx, low, high))
