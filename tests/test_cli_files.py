@@ -252,6 +252,40 @@ def test_a_table_without_gaps_is_written_as_it_is(tmp_path):
     assert (tmp_path / "o.csv").read_text() == "a,b\n1.0,2.0\n3.0,4.5\n"
 
 
+def test_a_promise_that_values_were_drawn_uniformly_is_an_option(tmp_path, low_rank, rng):
+    i, j = np.divmod(rng.choice(60 * 30, 900, replace=False), 30)
+    values = (low_rank((60, 30), 2) + 0.1 * rng.standard_normal((60, 30)))[i, j]
+    path = tmp_path / "long.csv"
+    pd.DataFrame({"row": i, "column": j, "value": values}).to_csv(path, index=False)
+    for verb in ("complete", "certify", "approximate"):
+        done = run(verb, path)
+        assert "--design uniform" in " ".join(done.stdout.split())
+        assert "with_design" not in done.stdout
+        low, high = printed(verb, path, "--design", "uniform")["interval"]
+        assert 0 < low < high
+    pd.DataFrame(np.eye(20)).to_csv(tmp_path / "wide.csv")
+    for verb in ("complete", "certify"):
+        refused = run(verb, tmp_path / "wide.csv", "--design", "uniform")
+        assert refused.returncode == 2
+        assert "it is for single values" in refused.stderr
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 1), (1, 5)])
+def test_limits_are_hinted_at_where_grades_are_filled_beyond_them(tmp_path, rng, low, high):
+    M = low + (high - low) * np.greater.outer(np.linspace(0, 1, 40), np.linspace(0, 1, 12)).astype(float)
+    M[rng.random(M.shape) < 0.2] = np.nan
+    table = pd.DataFrame(M, index=[f"r{k}" for k in range(40)], columns=[f"q{k}" for k in range(12)])
+    table.to_csv(tmp_path / "wide.csv")
+    long = table.rename_axis("row").reset_index().melt("row", var_name="column").dropna()
+    long.to_csv(tmp_path / "long.csv", index=False)
+    limits = ("--min-value", low, "--max-value", high)
+    for name in ("wide.csv", "long.csv"):
+        assert " ".join(map(str, limits)) in printed("complete", tmp_path / name)["hint"]
+        assert printed("complete", tmp_path / name, *limits)["hint"] is None
+    (table + rng.standard_normal(M.shape)).to_csv(tmp_path / "wide.csv")
+    assert printed("complete", tmp_path / "wide.csv")["hint"] is None
+
+
 def test_an_array_without_gaps_can_be_completed(matrix, tmp_path):
     assert printed("complete", matrix[0], "--out", tmp_path / "o.npy")["n_filled"] == 0
     np.testing.assert_array_equal(np.load(tmp_path / "o.npy"), matrix[1])

@@ -178,6 +178,8 @@ def test_what_cannot_be_solved_is_refused(rng):
         general(rng, 30, 30).logdet(shift=0.5)
     with pytest.raises(InvalidArgumentError, match="shift=None is not a number other than zero"):
         general(rng, 30, 30).logdet()
+    with pytest.raises(InvalidArgumentError, match="only a square matrix has an inverse or a determinant"):
+        general(rng).logdet()
 
 
 def test_an_inverse_is_shown_in_one_line(rng):

@@ -711,6 +711,11 @@ def test_numbers_may_stand_for_names(tmp_path):
 # The stopping rule
 
 
+def full_rank_of(rng, shape, noise=0.3):
+    n, m = shape
+    return rng.standard_normal((n, 2)) @ rng.standard_normal((2, m)) + noise * rng.standard_normal(shape)
+
+
 def judged(*errors, width=0.2):
     now = dt.datetime.now(dt.UTC)
     return tuple(Round(now, k, n, n, e, e, e * (1 - width), e * (1 + width), "") for k, (n, e) in enumerate(errors))
@@ -737,6 +742,58 @@ def test_an_error_without_an_interval_is_called_an_estimate_and_has_a_forecast()
     )
     rounds = judged((1000, 0.1), (1500, 0.08), width=math.nan)
     assert stopping_sentence(rounds, 500).endswith("; the next 500 values are expected to bring it to 6.8 %")
+
+
+def test_if_too_few_cells_are_single_the_error_is_that_at_left_out_values(tmp_path, rng):
+    truth = full_rank_of(rng, (30, 20))
+    study = Study.create(tmp_path / "lines.study", rows=30, columns=20)
+    cells = study.ask(356, required={"rows": range(8), "columns": range(8)}, whole=False).cells
+    study.tell(cells.assign(value=truth[cells["row"], cells["column"]]))
+    assert math.isnan(study.certify().error)
+    last, sentence = study.status().rounds[-1], study.status().sentence
+    assert 0.3 < last.relative < 3
+    (left_out,) = (fact.value for fact in study.fit().report.facts if fact.name == "left_out_error")
+    assert last.error == pytest.approx(left_out * math.sqrt(600))
+    start = (
+        r"error about \d+ % \(an estimate from left-out values, without an interval: only \d+ entries can be held out"
+    )
+    assert re.match(start, sentence)
+
+
+def test_if_too_few_values_are_exact_the_status_says_so_beside_the_bounds(tmp_path, rng):
+    truth = full_rank_of(rng, (30, 20))
+    study = Study.create(tmp_path / "bounds.study", rows=30, columns=20)
+    cells = study.ask(0.2, whole=False).cells
+    values = truth[cells["row"], cells["column"]].tolist()
+    study.tell(cells.assign(value=[str(x) if k < 26 else f">{x - 1}" for k, x in enumerate(values)]))
+    assert math.isnan(study.certify().error)
+    sentence = study.status().sentence
+    assert "known as bounds only" in sentence
+    assert re.search(r"only \d+ entries can be held out", sentence)
+
+
+def test_the_error_of_logarithms_is_called_so(tmp_path, rng):
+    study = Study.create(tmp_path / "log.study", rows=40, columns=25, scale="log")
+    cells = study.ask(0.5).cells
+    study.tell(cells.assign(value=np.exp(full_rank_of(rng, SHAPE))[cells["row"], cells["column"]]))
+    study.certify()
+    assert re.match(r"error about \d+ % of the logarithms \(", study.status().sentence)
+
+
+def test_what_is_decided_is_remembered(tmp_path, rng):
+    answers = (rng.random((6, 200)) < np.linspace(0.1, 0.9, 6)[:, None]).astype(float)
+    study, best = Study.create(tmp_path / "best.study", rows=6, columns=200), curplus.Best(1)
+    assert not study.decide(best).is_decided
+    assert "nothing was judged yet" in study.status().sentence
+    while not study.decide(best).is_decided:
+        cells = study.ask(120, goal=best).cells
+        study.tell(cells.assign(value=answers[cells["row"], cells["column"]]))
+    assert study.status().sentence == study.decide(best).reason
+    assert len(study.status().rounds) == 1
+    study.certify()
+    assert study.status().sentence.startswith(f"{study.decide(best).reason}; error ")
+    assert len(study.status().rounds) == 2
+    study.report(tmp_path / "best.html")
 
 
 def test_heavy_tails_forbid_an_interval_and_no_forecast(tmp_path, rng):

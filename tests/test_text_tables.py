@@ -301,3 +301,32 @@ def test_a_table_that_pandas_writes_comes_back_equal(tmp_path_factory, frame, ma
         assert source.column_names.tolist() == list(frame.columns)
     if index:
         assert source.row_names.tolist() == list(frame.index)
+
+
+@pytest.mark.parametrize("kind", ["text", "frame"])
+def test_rows_and_columns_of_one_name_are_kept_with_a_note(tmp_path, kind):
+    frame = pd.DataFrame([[1.5, 2, 3], [4, 5, 6]], index=["x", "x"], columns=["a", "b", "a"])
+    path = tmp_path / "t.csv"
+    frame.to_csv(path)
+    source = curplus.open_source(path if kind == "text" else frame)
+    assert source.shape == (2, 3)
+    texts = [note.text for note in source.notes if not note.name]
+    assert texts == ["2 columns are called 'a', and each is kept", "2 rows are called 'x', and each is kept"]
+    frame.set_axis(["x", "y"], axis=0).set_axis(list("abc"), axis=1).to_csv(path)
+    assert all(note.name for note in curplus.open_source(path).notes)
+
+
+@pytest.mark.parametrize(
+    ("text", "notes"),
+    [
+        ("n,h\n1,170.5\n2,180\n3,175\n", {"index_col": False}),
+        ("n,h\n0,170.5\n1,180\n2,175\n", {"index_col": False}),
+        ("n,h\n1,170.5\n2,180\n4,175\n", {}),
+        ("n,h\n1,1\n2,2\n3,3\n", {}),
+        ("n,h\n1,170.5\n2,180\n", {}),
+    ],
+)
+def test_a_first_column_that_counts_few_rows_is_numbers_with_a_note(tmp_path, text, notes):
+    source = curplus.open_source(written(tmp_path / "t.csv", text))
+    assert source.column_names.tolist() == ["n", "h"]
+    assert found(source) == notes

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextvars import ContextVar
 
-__all__ = ["SPELLING", "counted", "option"]
+__all__ = ["SPELLING", "call_or_option", "counted", "option"]
 
 
 def _keyword(name: str, value: object) -> str:
@@ -24,6 +24,11 @@ SPELLING: ContextVar[Callable[[str, object], str]] = ContextVar("SPELLING", defa
 def option(name: str, value: object) -> str:
     """An option of a reader, as the caller writes it."""
     return SPELLING.get()(name, value)
+
+
+def call_or_option(call: str, name: str, value: object) -> str:
+    """What settles something: a call in Python, and an option where these are not keywords."""
+    return call if SPELLING.get() is _keyword else option(name, value)
 
 
 def counted(count: int, noun: str) -> str:

@@ -19,6 +19,7 @@ from ..sources import Form, Source
 from . import show
 from .given import observation_of, open_given
 from .options import (
+    Design,
     Logs,
     MatrixFile,
     Rank,
@@ -58,12 +59,13 @@ def approximate(
     method: HowTo = MethodName.approximate,
     solver: Solver = "auto",
     out: Out = None,
+    design: Design = None,
 ) -> list[Fact]:
     """Approximate a matrix from a few of its columns, rows and entries."""
     if method is MethodName.cur_plus and rank is None:
         raise InvalidArgumentError("--method=cur-plus needs a rank. Give --rank.")
     given = open_given(file, reading, logs)
-    observation = observation_of(given, rank, sampling)
+    observation = observation_of(given, rank, sampling, design)
     with show.working("approximating"):
         approx = _fit(observation, rank, method, solver)
     facts = approximation_facts(approx, observation, given.source)

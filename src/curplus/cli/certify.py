@@ -13,7 +13,7 @@ from ..factorization import Fact, Factorization
 from ..sources import LongSource
 from . import show
 from .given import Given, observation_of, open_given
-from .options import Logs, MatrixFile, Rank, Reading, Sampling, verb
+from .options import Design, Logs, MatrixFile, Rank, Reading, Sampling, verb
 from .results import certificate_facts, read_facts
 
 __all__ = ["certify"]
@@ -40,10 +40,11 @@ def certify(
     approximation: Saved = None,
     rank: Rank = None,
     level: Level = 0.95,
+    design: Design = None,
 ) -> list[Fact]:
     """Say how large the error of an approximation is, and how sure that is."""
     given = open_given(file, reading, logs)
-    observation = observation_of(given, rank, sampling)
+    observation = observation_of(given, rank, sampling, design)
     with show.working("certifying"):
         approx = methods.approximate(observation, rank) if approximation is None else _loaded(approximation)
         certificate = evaluation.certify(approx, observation, level=level)

@@ -10,6 +10,8 @@ import numpy as np
 
 from .. import methods
 from .._arrays import to_numpy
+from .._support.spelling import option
+from .._typing import FloatArray
 from ..evaluation import certify
 from ..factorization import Fact
 from ..observation import Bounds, Observation
@@ -18,8 +20,9 @@ from ..observation.scale import filled_in_units, in_logarithms, span_note
 from ..sources import Form, LongSource, Source
 from ..sources.convert import whole_matrix
 from . import show
-from .given import Given, open_given
+from .given import check_design, entries_of, open_given
 from .options import (
+    Design,
     Limit,
     Logs,
     MatrixFile,
@@ -34,6 +37,8 @@ from .results import end_facts
 from .write import TABLES, Written, write_matrix
 
 __all__ = ["complete"]
+
+MOST_GRADES = 11  # values such as 0 and 1, or 1 to 5: their largest and smallest may be limits
 
 Out = Annotated[Path | None, out_option("the filled table", (*TABLES, ".npz"))]
 
@@ -54,6 +59,7 @@ def complete(
     min_value: Limit = None,
     max_value: Limit = None,
     scale: Scale = None,
+    design: Design = None,
     seed: Seed = 0,
     out: Out = None,
 ) -> list[Fact]:
@@ -62,8 +68,9 @@ def complete(
     low, high = -math.inf if min_value is None else min_value, math.inf if max_value is None else max_value
     with show.working(f"filling {given.name}"):
         if given.source is None or isinstance(given.source, LongSource):
-            filled = _from_entries(given, rank, low, high, scale)
+            filled = _from_entries(entries_of(given, design), rank, low, high, scale)
         else:
+            check_design(given, design)
             filled = _from_table(given.source, rank, low, high, scale, seed)
     if out is not None:
         write_matrix(filled.table, out)
@@ -90,7 +97,7 @@ def _from_table(source: Source, rank: int | None, low: float, high: float, scale
         Fact("shape", table.shape),
         Fact("rank", model.n_components_ if gaps.any() else None),
         *_filled_facts(int(gaps[:, ~empty].sum()), squares, scale),
-        *_scale_facts(len(bounds), scale, table),
+        *_scale_facts(len(bounds), scale, (table,), filled, (low, high)),
         Fact("interval", None, reason="none: an error at left-out values has no interval" if gaps.any() else ""),
         Fact(
             "column_errors",
@@ -103,9 +110,8 @@ def _from_table(source: Source, rank: int | None, low: float, high: float, scale
     return Filled(Written(filled.shape, filled.__getitem__, rows, names, form), facts)
 
 
-def _from_entries(given: Given, rank: int | None, low: float, high: float, scale: str | None) -> Filled:
+def _from_entries(read: Observation, rank: int | None, low: float, high: float, scale: str | None) -> Filled:
     """Fill the matrix of a long table, or of what was read before."""
-    read = Observation.from_table(given.source) if given.observation is None else given.observation
     seen = read if scale is None else in_logarithms(read)
     approx = methods.approximate(seen, rank)
     filled = to_numpy((filled_array if scale is None else filled_in_units)(read, approx, low, high))
@@ -116,7 +122,7 @@ def _from_entries(given: Given, rank: int | None, low: float, high: float, scale
         Fact("shape", approx.shape),
         Fact("rank", approx.rank),
         *_filled_facts(filled.size - seen.n_values_read, float(error), scale),
-        *_scale_facts(len(seen.bounds), scale, read.rows, read.columns, read.values),
+        *_scale_facts(len(seen.bounds), scale, (read.rows, read.columns, read.values), filled, (low, high)),
         Fact("interval", interval, "95% interval", reason="" if interval else f"none: {found.reason}"),
     ]
     return Filled(Written(filled.shape, filled.__getitem__, seen.row_names, seen.column_names), facts)
@@ -132,11 +138,30 @@ def _filled_facts(n_gaps: int, squares: float, scale: str | None) -> list[Fact]:
     ]
 
 
-def _scale_facts(n_bounds: int, scale: str | None, *values: Any) -> list[Fact]:
-    """How many cells are bounds, and whether logarithms should be fitted."""
+def _scale_facts(
+    n_bounds: int, scale: str | None, values: tuple[Any, ...], filled: FloatArray, limits: tuple[float, float]
+) -> list[Fact]:
+    """How many cells are bounds, and whether logarithms should be fitted, or limits be given."""
+    hints = [] if scale is not None else [span_note(*values), _limits_note(values, filled, limits)]
     why = "filled with what is expected beyond them; no error rests on them"
     return [
         Fact("n_bounds", n_bounds or None, "bounds", reason=why if n_bounds else ""),
         Fact("scale", scale),
-        Fact("hint", span_note(*values) or None if scale is None else None),
+        Fact("hint", "; ".join(filter(None, hints)) or None),
     ]
+
+
+def _limits_note(values: tuple[Any, ...], filled: FloatArray, limits: tuple[float, float]) -> str:
+    """A hint for values within 0 and 1, or of a few grades, where some that were filled are beyond them."""
+    known = np.concatenate([np.empty(0), *(to_numpy(x)[~np.isnan(to_numpy(x))].ravel() for x in values)])
+    if not len(known) or limits != (-math.inf, math.inf):
+        return ""
+    low, high = float(known.min()), float(known.max())
+    if 0 <= low < high <= 1:
+        low, high = 0.0, 1.0
+    elif len(np.unique(known)) > MOST_GRADES:
+        return ""
+    if low <= np.nanmin(filled) and np.nanmax(filled) <= high:
+        return ""
+    how = f"{option('min_value', f'{low:g}')} {option('max_value', f'{high:g}')}"
+    return f"all values are from {low:g} to {high:g}, and some that were filled are not: {how} keep them there"

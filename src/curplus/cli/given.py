@@ -15,7 +15,7 @@ from ..sources import LongSource, Source, open_logs, open_source
 from . import show
 from .options import Logs, Reading, Sampling, counts, spelled
 
-__all__ = ["Given", "is_saved", "observation_of", "open_given"]
+__all__ = ["Given", "check_design", "entries_of", "is_saved", "observation_of", "open_given"]
 
 
 class Given(NamedTuple):
@@ -70,7 +70,22 @@ def _otherwise(name: str, value: object) -> str:
     return spelled(name, not value) if isinstance(value, bool) else spelled(name, "").partition(" ")[0]
 
 
-def observation_of(given: Given, rank: int | None, sampling: Sampling) -> Observation:
+def entries_of(given: Given, design: str | None) -> Observation:
+    """All values of a long table or an observation; with a ``design``, this is how they were chosen."""
+    seen = Observation.from_table(given.source) if given.observation is None else given.observation
+    return seen if design is None else seen.with_design(entries=design)
+
+
+def check_design(given: Given, design: str | None) -> None:
+    """An error if a design is promised of a matrix from which values are drawn here."""
+    if design is not None and not (given.source is None or isinstance(given.source, LongSource)):
+        raise InvalidArgumentError(
+            f"{spelled('design', design)} was given, but it is for single values, and {given.name} is a matrix. Leave "
+            "it out, or say --long."
+        )
+
+
+def observation_of(given: Given, rank: int | None, sampling: Sampling, design: str | None = None) -> Observation:
     """What is read of a file: as much as is asked for of a matrix, everything of a long table or an observation."""
     if given.source is None or isinstance(given.source, LongSource):
         asked = {name: value for name, value in vars(sampling).items() if name != "seed" and value is not None}
@@ -79,7 +94,8 @@ def observation_of(given: Given, rank: int | None, sampling: Sampling) -> Observ
             raise InvalidArgumentError(
                 f"{listed} was given, but {given.name} holds single values, all of which are used. Leave it out."
             )
-        return Observation.from_table(given.source) if given.observation is None else given.observation
+        return entries_of(given, design)
+    check_design(given, design)
     with show.working(f"reading {given.name}") as progress:
         if hasattr(given.source, "limit"):
             given.source.limit(progress=progress)

@@ -33,6 +33,7 @@ from ..sources.logs.open_logs import HARNESSES
 from . import show
 
 __all__ = [
+    "Design",
     "Goal",
     "Json",
     "Limit",
@@ -268,6 +269,9 @@ Rank = Annotated[int | None, typer.Option(help="Target rank; if left out, the da
 Scale = Annotated[
     str | None,
     typer.Option(callback=check_scale, help="log: fit logarithms of positive values; answers are in units again."),
+]
+Design = Annotated[
+    str | None, typer.Option(help='"uniform" promises that chance alone chose the values of a long table.')
 ]
 Limit = Annotated[float | None, typer.Option(help="Predicted values are not beyond this; measured ones stay.")]
 Columns = Annotated[int | None, typer.Option(help="How many columns to read; 5 x rank or all if left out.")]

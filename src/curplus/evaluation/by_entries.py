@@ -14,7 +14,7 @@ from ..factorization.provenance import Refits
 from ..observation import Observation
 from .additive import additive_without
 from .certificate import CROSS_FITTED, HELD_OUT
-from .cross_fit import CHANCES, refits_of
+from .cross_fit import chances_unknown, refits_of
 from .effective_sample import FEWEST, check_tails, effective_sample_size, tail_of, too_alike
 from .estimate import EXCESS_ERROR, Estimate, excess_of, no_evidence
 from .left_out import FOLDS, dealt
@@ -178,7 +178,7 @@ def _design_of_entries(observation: Observation) -> str:
     if o.probabilities is None:
         if o.design.entries == "uniform":
             return ""
-        return o.withheld or CHANCES
+        return o.withheld or chances_unknown()
     weights = np.asarray(o.entries.importance_weights)[~o.steering]
     closed = union(o.gap_index(), o.entries.flat_index[o.steering])
     n_closed = int(np.sum(~o.is_forbidden(closed // o.shape[1], closed % o.shape[1]))) + o.forbidden.size(o.shape)

@@ -110,7 +110,9 @@ def certify(approximation: Factorization, observation: Observation, *, level: fl
     spectral_norm = Residual(approximation, observation).spectral_norm
     residual = Residual(approximation, judged_part(observation))
     estimate = _estimate(residual)
-    estimate = estimate._replace(reason=observation.bounds.reason or estimate.reason)
+    if (bounded := observation.bounds.reason) and math.isnan(estimate.rest):
+        bounded = f"{bounded}; {estimate.reason}"
+    estimate = estimate._replace(reason=bounded or estimate.reason)
     return _certificate(residual, estimate, spectral_norm, level)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from .._arrays import gather, take, to_numpy, with_nan
 from .._support.sets import NO_INDEX
+from .._support.spelling import call_or_option
 from .._typing import FloatArray, IndexVector
 from .._validation import check_level
 from ..exceptions import InvalidArgumentError
@@ -28,8 +29,8 @@ from .left_out import FOLDS, dealt, made_again
 from .residual import Residual
 
 __all__ = [
-    "CHANCES",
     "CrossFit",
+    "chances_unknown",
     "check_arguments",
     "cross_fit",
     "errors_at",
@@ -39,11 +40,6 @@ __all__ = [
     "table_as_entries",
     "with_what_is_withheld",
 ]
-
-CHANCES = (
-    "how the entries were chosen is not known, so they may not represent the rest (observe draws uniformly; if yours "
-    "were drawn so, or values are missing at random, use observation.with_design(entries='uniform'))"
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +89,15 @@ class CrossFit:
         return len(self.counted) * int(np.sum(free)) / max(int(np.sum(free & self.sample.outside)), 1)
 
 
+def chances_unknown() -> str:
+    """Why entries are no evidence if nobody said how they were chosen."""
+    how = call_or_option("observation.with_design(entries='uniform')", "design", "uniform")
+    return (
+        "how the entries were chosen is not known, so they may not represent the rest (observe draws uniformly; if "
+        f"yours were drawn so, or values are missing at random, use {how})"
+    )
+
+
 def errors_at(fit: Factorization, sample: Observation, which: IndexVector) -> FloatArray:
     """Value less prediction at some records, on the host."""
     guess = to_numpy(fit.entries(sample.i[which], sample.j[which]))
@@ -110,7 +115,7 @@ def cross_fit(
     """
     sample = judged_part(observation)
     if observation.design.entries != "uniform" and observation.probabilities is None:
-        return _nothing(sample, observation.withheld or CHANCES)
+        return _nothing(sample, observation.withheld or chances_unknown())
     refits, reason = refits_of(approximation, sample, folds, with_steering=with_steering)
     if refits is None:
         return _by_own_entries(approximation, observation, f"the approximation cannot be made again ({reason})")

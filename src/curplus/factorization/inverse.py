@@ -125,6 +125,10 @@ def shifted_inverse(approximation: Factorization, shift: Any) -> ShiftedInverse:
 def _checked(approximation: Factorization, shift: Any) -> complex:
     n, m = approximation.shape
     if n != m:
+        if shift is None:
+            raise InvalidArgumentError(
+                f"only a square matrix has an inverse or a determinant: this is one of {n} x {m}."
+            )
         raise InvalidArgumentError(
             f"shift={shift!r} needs a square matrix, and this is one of {n} x {m}. Leave it out."
         )

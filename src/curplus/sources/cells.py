@@ -22,7 +22,7 @@ from .._typing import FloatArray, IndexVector, Names
 from ..exceptions import InvalidArgumentError, SourceError
 from .array import ArraySource
 from .excel import workbook_records
-from .layout import INTEGER, Layout, Note, Record, find_layout, find_marks, records_of
+from .layout import INTEGER, Layout, Note, Record, find_layout, find_marks, records_of, repeated_names
 from .notation import CellValues, Notation
 
 __all__ = ["CellTable", "TableSource", "bounds_among", "open_cells", "read_wide", "text_lines"]
@@ -286,6 +286,7 @@ def _named(
     ):
         values, names = values[:, :-1], names[:-1]
         notes = (*notes, Note("", None, "every line ends with a separator; the empty last column is left out"))
+    notes += (*repeated_names(names if form.has_header else [], "columns"), *repeated_names(labels or [], "rows"))
     source = TableSource(values, bounds)
     source.notes, source.form = notes, form
     source.column_names = np.array(names) if form.has_header else None

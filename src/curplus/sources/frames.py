@@ -17,7 +17,7 @@ from .._support.tables import Form
 from .._typing import IndexVector, Matrix, Names, Shape, Vector
 from .._validation import check_names
 from ..exceptions import InvalidArgumentError
-from .layout import Note
+from .layout import Note, repeated_names
 from .notation import SIDES, Notation
 
 __all__ = ["FrameSource", "as_frame", "has_index", "is_frame", "is_numeric", "refuse_words", "without_bounds"]
@@ -75,7 +75,7 @@ class FrameSource:
 
     row_names: Names | None
     column_names: Names | None
-    notes: tuple[Note, ...] = ()  # what was found out about the file it was read from
+    notes: tuple[Note, ...]  # what was found out about the table, or the file it was read from
     form = Form()
 
     def __init__(self, table: Any) -> None:
@@ -89,6 +89,8 @@ class FrameSource:
         named = table is whole or has_index(frame)
         self.row_names = check_names(frame.index, len(frame), name="row_names") if named else None
         self.column_names = check_names(frame.columns, frame.shape[1], name="column_names")
+        repeated = [(x, what) for x, what in ((frame.columns, "columns"), (frame.index, "rows")) if not x.is_unique]
+        self.notes = tuple(note for names, what in repeated for note in repeated_names(names, what))
         self.form = Form(str(frame.index.name or "")) if has_index(frame) else Form()
         kinds = frame.dtypes.tolist()
         words = [k for k, kind in enumerate(kinds) if kind.kind not in "biufc" and not is_numeric(frame.iloc[:, k])]

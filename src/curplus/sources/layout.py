@@ -29,6 +29,7 @@ __all__ = [
     "find_marks",
     "looks_long",
     "records_of",
+    "repeated_names",
 ]
 
 #: Separators and decimal marks that go together; of those that fit equally well, the first is taken.
@@ -62,6 +63,12 @@ class Layout(NamedTuple):
     index_is_doubtful: bool  # numbers that name rows if all of them are different
     is_long: bool  # whether it is a long table: row, column, value
     notes: tuple[Note, ...]
+
+
+def repeated_names(names: Iterable[Any], what: str) -> tuple[Note, ...]:
+    """What to say if several rows, or columns, have one name."""
+    name, count = next(iter(Counter(filter(None, map(str, names))).most_common(1)), ("", 0))
+    return (Note("", None, f"{count} {what} are called {name!r}, and each is kept"),) if count > 1 else ()
 
 
 def records_of(lines: Iterable[str], sep: str, *, strict: bool = True) -> Iterator[tuple[int, Record]]:
@@ -149,8 +156,11 @@ def find_layout(
     if index_col is not None:
         return Layout(names, n_fields, _said_index(names, n_fields, index_col), False, is_long, why)
     found, is_doubtful = _find_index(names, n_fields, columns, notation)
-    notes = (*why, Note("index_col", 0, found)) if found else why
-    return Layout(names, n_fields, 0 if found else None, is_doubtful, is_long, notes)
+    if found:
+        why = (*why, Note("index_col", 0, found))
+    elif n_fields > 1 and _counts_rows(columns[0]) and not any(map(_counts_rows, columns[1:])):
+        why = (*why, Note("index_col", False, "the first column counts the rows, and is taken for numbers"))
+    return Layout(names, n_fields, 0 if found else None, is_doubtful, is_long, why)
 
 
 def _names(first: Record, body: Sequence[Record], n_fields: int) -> tuple[str, ...]:
@@ -202,6 +212,11 @@ def _counts_up(cells: Sequence[str]) -> bool:
     return all(map(INTEGER.fullmatch, cells)) and counts_up(list(map(int, cells)))
 
 
+def _counts_rows(cells: Sequence[str]) -> bool:
+    """Whether cells count rows from 0 or 1 on, and are more than two."""
+    return len(cells) > 2 and any(list(cells) == [str(k + start) for k in range(len(cells))] for start in (0, 1))
+
+
 def _find_index(
     names: tuple[str, ...] | None, n_fields: int, columns: Sequence[Sequence[str]], notation: Notation
 ) -> tuple[str, bool]:
@@ -219,7 +234,7 @@ def _find_index(
         return "", False
     if name is not None and ID_NAME.fullmatch(name):
         return f"the first column, {name!r}, holds the names of rows", True
-    if name is None and len(first) > 2 and first == [str(k) for k in range(len(first))]:
+    if name is None and first[0] == "0" and _counts_rows(first):
         return "the first column counts the rows", True
     if _counts_up(first) and not any(map(_counts_up, columns[1:])):
         called = "the first column" if name is None else f"the first column, {name!r},"

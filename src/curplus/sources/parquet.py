@@ -34,7 +34,7 @@ def open_arrow(path: Path, ending: str) -> FrameSource | ParquetSource:
         found = f"the first column, {frame.columns[0]!r}, counts up, alone of all, and holds the names of rows"
         frame, notes = with_names(frame), (Note("index_col", 0, found),)
     source = FrameSource(frame)
-    source.gaps, source.notes = True, notes
+    source.gaps, source.notes = True, (*notes, *source.notes)
     return source
 
 

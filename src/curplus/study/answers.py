@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 import shutil
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,7 +14,8 @@ import numpy as np
 
 from .._support.replacing import full_disk_in_words
 from .._typing import IndexVector
-from ..evaluation import Certificate, certify, predict_interval
+from ..evaluation import Certificate, Decision, certify, predict_interval
+from ..evaluation.residual import Residual
 from ..exceptions import InvalidArgumentError
 from ..factorization import Factorization
 from ..methods import approximate
@@ -24,10 +27,10 @@ from .names import Axis, escaped
 from .progress import is_judged, round_of
 from .schema import WIDTH
 from .sqlite import SQLiteStorage
-from .storage import ListInfo, moment_of
+from .storage import ListInfo, Round, Snapshot, moment_of
 from .worklist import pandas_for_studies
 
-__all__ = ["Fits", "Fitted", "lists_frame", "prediction_frame", "records_frame", "write_tables"]
+__all__ = ["Fits", "Fitted", "judged", "lists_frame", "prediction_frame", "records_frame", "write_tables"]
 
 MOST_PREDICTED = 50_000_000  # lines of a table
 ENDS = ["value", "low", "high"]
@@ -71,8 +74,32 @@ class Fits:
         certificate = certify(fitted.approximation, fitted.observation, level=level)
         if not self._storage.is_read_only and not is_judged(self._storage.rounds(), certificate, fitted.last_tell):
             spent = self._storage.summary().spent
-            self._storage.add_round(round_of(certificate, fitted.last_tell, fitted.n_values, spent))
+            self._storage.add_round(judged(fitted, certificate, spent))
         return certificate
+
+    def remember(self, decision: Decision, snapshot: Snapshot) -> None:
+        """Keep that something is decided, once for each table that was told."""
+        if not decision.is_decided or self._storage.is_read_only:
+            return
+        if not is_judged(self._storage.rounds(), decision, snapshot.last_tell):
+            spent, now, no_error = self._storage.summary().spent, datetime.now().astimezone(), 4 * (math.nan,)
+            known = now, snapshot.last_tell, snapshot.n_values, spent
+            self._storage.add_round(Round(*known, *no_error, decision.reason))
+
+
+def judged(fitted: Fitted, certificate: Certificate, spent: float) -> Round:
+    """What is remembered of a certificate; the error at the values that the fit left out if it has no estimate."""
+    left_out = _left_out(fitted) if math.isnan(certificate.error) else (math.nan, math.nan)
+    return round_of(certificate, fitted.last_tell, fitted.n_values, spent, left_out)
+
+
+def _left_out(fitted: Fitted) -> tuple[float, float]:
+    """Norm of an error like that at the values that the fit left out, and its share of the matrix; nan without any."""
+    left_out = (fact.value for fact in fitted.approximation.report.facts if fact.name == "left_out_error")
+    residual = Residual(fitted.approximation, fitted.observation)
+    error = next(left_out, math.nan) * math.sqrt(math.prod(fitted.observation.shape))
+    norm = residual.matrix_norm() * residual.unit
+    return error, error / norm if norm else math.nan
 
 
 def lists_frame(lists: Iterable[ListInfo]) -> Any:

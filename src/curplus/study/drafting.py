@@ -19,7 +19,7 @@ from .._typing import IndexVector, Shape
 from .._validation import check_count
 from ..acquisition import Costs
 from ..acquisition.best_round import best_round
-from ..evaluation import Best, decide
+from ..evaluation import Best, Decision, decide
 from ..exceptions import InvalidArgumentError
 from ..observation import Observation, SamplePlan
 from ..observation.forbidden import Region
@@ -42,7 +42,7 @@ from .storage import (
     Snapshot,
 )
 
-__all__ = ["Batches", "Request", "check_wishes", "compared", "draft_of", "positioned"]
+__all__ = ["Batches", "Request", "check_wishes", "compared", "draft_of", "draft_of_best", "positioned"]
 
 UNITS = ("row", "column", "cell")  # that a batch can be made of
 
@@ -121,8 +121,6 @@ def draft_of(snapshot: Snapshot, request: Request) -> Draft:
         check_wishes(wishes, *axes, name=name)
         for wishes, name in ((request.required, "required"), (request.forbidden, "forbidden"))
     )
-    if request.best is not None:
-        return _draft_of_best(snapshot, request, positioned(request.best, axes), forbidden)
     if request.batches is not None:
         return request.batches.draft(snapshot, request, required, forbidden)
     return _draft_of(snapshot, request, required, forbidden)
@@ -266,21 +264,20 @@ def compared(snapshot: Snapshot, forbidden: Wishes | None = None) -> Observation
     return observation_of(snapshot, settings, settings.records)._replaced(forbidden=region)
 
 
-def _draft_of_best(snapshot: Snapshot, request: Request, best: Best, forbidden: Wishes) -> Draft:
-    """A list of the rows that are left, all of whose budget is spent.
+def draft_of_best(snapshot: Snapshot, request: Request) -> Draft | Decision:
+    """A list of the rows that are left, all of whose budget is spent; what is decided if it buys nothing more.
 
     Cells that are out are not asked for again. Of each column that is drawn a cell is on the list, known or not: the
     list keeps the order of drawing.
     """
-    settings = snapshot.settings
+    assert request.best is not None
+    settings, axes = snapshot.settings, axes_of(snapshot.settings)
+    best, forbidden = positioned(request.best, axes), check_wishes(request.forbidden, *axes, name="forbidden")
     shape, costs = settings.shape, as_costs(settings.costs)
     seen = compared(snapshot, forbidden)
     plan = best_round(seen, best, request.budget, Costs(entry=costs.entry).of(shape), request.seed, at_once=True)
     if plan is None:
-        reason = decide(seen, best).reason
-        raise InvalidArgumentError(
-            f"a budget of {request.budget:,.6g} buys nothing more: {reason}. Give more, or stop."
-        )
+        return decide(seen, best)
     cells, role = _cells_in_turn(seen, plan, best)
     places = places_of(snapshot, settings, settings.records)
     is_known = is_in(cells, union(places.cells, places.failed, snapshot.pending))

@@ -9,11 +9,14 @@ from datetime import datetime
 import numpy as np
 
 from .._typing import FloatArray, Shape
-from ..evaluation import Certificate
+from ..evaluation import Certificate, Decision
 from ..observation.forbidden import OPEN_PLACES
-from .storage import Round, Summary
+from ..observation.scale import LOG
+from .storage import Round, Settings, Summary
 
 __all__ = ["Status", "expected_error", "is_judged", "round_of", "status_of", "stopping_sentence"]
+
+DECIDED = "decided: "  # what the reason of a decision begins with
 
 
 @dataclass(frozen=True, repr=False)
@@ -33,7 +36,7 @@ class Status:
     n_unjudged: int  # readings since the last round
     n_next: int  # values that the sentence speaks of
     sentence: str  # when to stop
-    where: str = ""  # what the error is one of, if some places were forbidden
+    where: str = ""  # what the error is one of, if not of the values of the whole matrix
 
     def __str__(self) -> str:
         n, m = self.shape
@@ -47,12 +50,14 @@ class Status:
         return f"<Status of a {self}>"
 
 
-def status_of(shape: Shape, summary: Summary, rounds: tuple[Round, ...], budget: float | None, n_next: int) -> Status:
+def status_of(settings: Settings, summary: Summary, rounds: tuple[Round, ...], n_next: int) -> Status:
     """The status that these numbers make."""
     counts = {name: getattr(summary, name) for name in ("n_values", "n_failed", "n_pending", "n_unasked", "n_lists")}
-    where = OPEN_PLACES if summary.is_partial else ""
+    budget = settings.budget
+    logarithms = ("the logarithms",) if settings.scale == LOG else ()
+    where = " at ".join((*logarithms, *((OPEN_PLACES,) if summary.is_partial else ())))
     return Status(
-        shape,
+        settings.shape,
         **counts,
         spent=summary.spent,
         budget=budget,
@@ -70,6 +75,9 @@ def stopping_sentence(rounds: tuple[Round, ...], n_next: int, where: str = "") -
     if not rounds:
         return "error unknown: nothing was judged yet (certify does)"
     last = rounds[-1]
+    if decided := [r.reason for r in rounds if r.tell == last.tell and r.reason.startswith(DECIDED)]:
+        errors = tuple(r for r in rounds if not r.reason.startswith(DECIDED))
+        return "; ".join((decided[-1], *((stopping_sentence(errors, n_next, where),) if errors else ())))
     if math.isnan(last.relative):
         return f"error unknown: {last.reason}"
     why = f": {last.reason}" if last.reason else ""
@@ -109,18 +117,23 @@ def _number(share: float) -> str:
     return f"{100 * share:.2g}" if share < 0.995 else f"{100 * share:.0f}"
 
 
-def is_judged(rounds: tuple[Round, ...], certificate: Certificate, tell: int) -> bool:
-    """Whether the last round has this certificate, of what was known with this table."""
-    return bool(rounds) and (rounds[-1].tell, rounds[-1].reason) == (tell, certificate.reason)
+def is_judged(rounds: tuple[Round, ...], found: Certificate | Decision, tell: int) -> bool:
+    """Whether a round has this certificate, or decision, of what was known with this table."""
+    return (tell, found.reason) in ((r.tell, r.reason) for r in rounds)
 
 
-def round_of(certificate: Certificate, tell: int, n_values: int, spent: float) -> Round:
-    """What is remembered of a certificate; the interval as a share of the matrix, like the error."""
-    nan, relative = float("nan"), certificate.relative_error
+def round_of(certificate: Certificate, tell: int, n_values: int, spent: float, left_out: tuple[float, float]) -> Round:
+    """What is remembered of a certificate; the interval as a share of the matrix, like the error.
+
+    If it has no estimate, the error, and its share of the matrix, are those at values that were ``left_out``.
+    """
+    nan, error, relative = float("nan"), certificate.error, certificate.relative_error
     low, high = nan, nan
-    if certificate.interval is not None and certificate.error > 0:
-        low, high = (end / certificate.error * relative for end in certificate.interval)
+    if certificate.interval is not None and error > 0:
+        low, high = (end / error * relative for end in certificate.interval)
     elif certificate.interval == (0.0, 0.0):
         relative = low = high = 0.0  # also of a matrix of zeros
+    elif math.isnan(error):
+        error, relative = left_out
     now = datetime.now().astimezone()
-    return Round(now, tell, n_values, spent, certificate.error, relative, low, high, certificate.reason)
+    return Round(now, tell, n_values, spent, error, relative, low, high, certificate.reason)

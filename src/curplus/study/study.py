@@ -20,7 +20,7 @@ from ..observation import Observation
 from ..sources.logs.open_logs import log_blocks
 from .answers import Fits, lists_frame, prediction_frame, records_frame, write_tables
 from .connection import make_file
-from .drafting import Batches, Request, check_wishes, compared, draft_of, positioned
+from .drafting import Batches, Request, check_wishes, compared, draft_of, draft_of_best, positioned
 from .ledger import observation_of
 from .logs import check_same_terms, log_records
 from .names import Axis, axes_of
@@ -278,7 +278,12 @@ class Study:
         check_left(self.settings.budget, self._storage.summary(), request.budget)
         for _ in range(ATTEMPTS):
             snapshot = self._storage.snapshot()
-            draft = draft_of(snapshot, request)
+            draft = draft_of(snapshot, request) if request.best is None else draft_of_best(snapshot, request)
+            if isinstance(draft, Decision):
+                self._fits.remember(draft, snapshot)
+                raise InvalidArgumentError(
+                    f"a budget of {request.budget:,.6g} buys nothing more: {draft.reason}. Give more, or stop."
+                )
             if draft.is_known.all():
                 raise InvalidArgumentError(
                     f"a budget of {request.budget:,.6g} buys no cell that is not known, out or forbidden. Give more, "
@@ -482,13 +487,17 @@ class Study:
     def decide(self, best: Best) -> Decision:
         """Which rows or columns are the k best, by all that is known (:func:`curplus.decide`).
 
+        :meth:`status` remembers that they are decided.
+
         Parameters
         ----------
         best : Best
             What is looked for; ``among`` are names. Those that are retired take no part.
         """
         snapshot = self._storage.snapshot()
-        return decide(compared(snapshot), positioned(best, axes_of(snapshot.settings)))
+        found = decide(compared(snapshot), positioned(best, axes_of(snapshot.settings)))
+        self._fits.remember(found, snapshot)
+        return found
 
     def predict(
         self,
@@ -528,7 +537,7 @@ class Study:
         lists, summary = self._storage.lists(), self._storage.summary()
         usual = lists[-1].n_cells if lists else 100
         count = usual if n_next is None else check_count(n_next, name="n_next", at_least=1)
-        return status_of(self.settings.shape, summary, self._storage.rounds(), self.settings.budget, count)
+        return status_of(self.settings, summary, self._storage.rounds(), count)
 
     def report(self, path: str | PathLike[str], *, axis: int = 1, n_best: int = 5, largest: bool = True) -> None:
         """Write a report: one HTML page that needs no network and no other file.

@@ -16,9 +16,10 @@ from ..._typing import IndexVector
 from ...acquisition.budget import Budget
 from ...exceptions import CURPlusError
 from ...observation.scale import span_note
+from ..answers import judged
 from ..drafting import Request, draft_of
 from ..ledger import places_of
-from ..progress import Status, is_judged, round_of, stopping_sentence
+from ..progress import Status, is_judged, stopping_sentence
 from ..settings import as_costs
 from ..storage import Round, Snapshot
 from .answer import (
@@ -98,7 +99,7 @@ def _rounds(study: Study, fitted: Fitted | None, certificate: Certificate | None
     rounds = study._storage.rounds()
     if fitted is None or certificate is None or is_judged(rounds, certificate, fitted.last_tell):
         return rounds
-    return (*rounds, round_of(certificate, fitted.last_tell, fitted.n_values, study._storage.summary().spent))
+    return (*rounds, judged(fitted, certificate, study._storage.summary().spent))
 
 
 def _head(study: Study, rounds: tuple[Round, ...]) -> Facts:
