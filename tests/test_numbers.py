@@ -37,7 +37,7 @@ NOT_FLAT = {
     "MIN_EFFECTIVE_SIZE",
     "EXCESS_ERROR",
     "FOR_EACH",
-    "FIRST",
+    "FIRST_COLUMNS",
     "LEAST_STRENGTH",
     "MIN_TAIL_INDEX",
 }
