@@ -174,4 +174,4 @@ def status(
     """Say where the study stands: spent, left, pending, the error by round, and when to stop. Nothing is fitted."""
     with Study.open(study) as known:
         found = known.status(n_next=next_values)
-    return [*status_facts(found), Fact("rounds", [r._asdict() for r in found.rounds], "error by round")]
+    return [*status_facts(found), Fact("rounds", [r._asdict() for r in found.judged], "error by round")]

@@ -43,7 +43,7 @@ def status_facts(status: Status) -> list[Fact]:
         Fact("spent", s.spent),
         Fact("budget", s.budget),
         Fact("left", s.left),
-        *_error_facts(s.rounds[-1] if s.rounds else None, s.where or "the matrix"),
+        *_error_facts(s.judged[-1] if s.judged else None, s.where or "the matrix"),
         Fact("n_unjudged", s.n_unjudged or None, "values since then"),
         Fact("sentence", s.sentence, "when to stop"),
     ]

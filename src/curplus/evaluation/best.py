@@ -179,7 +179,8 @@ def standing_of(observation: Observation, best: Best) -> tuple[Decision, Standin
     elif len(found.tied):
         reason = f"decided: {n_open} {best.what} have exactly the same mean at place {best.k}"
     else:
-        reason = f"decided: the {best.k} best {best.what} after {len(found.looks)} looks"
+        which = f"{best.k} best {best.what}" if best.k > 1 else f"best of the {best.what}"
+        reason = f"decided: the {which} after {len(found.looks)} looks"
     decision = Decision(
         chosen=found.chosen,
         left=found.left,

@@ -16,8 +16,6 @@ from .storage import Round, Settings, Summary
 
 __all__ = ["Status", "expected_error", "is_judged", "round_of", "status_of", "stopping_sentence"]
 
-DECIDED = "decided: "  # what the reason of a decision begins with
-
 
 @dataclass(frozen=True, repr=False)
 class Status:
@@ -37,6 +35,11 @@ class Status:
     n_next: int  # values that the sentence speaks of
     sentence: str  # when to stop
     where: str = ""  # what the error is one of, if not of the values of the whole matrix
+
+    @property
+    def judged(self) -> tuple[Round, ...]:
+        """The rounds that have an error, and are no decision."""
+        return tuple(r for r in self.rounds if not r.is_decision)
 
     def __str__(self) -> str:
         n, m = self.shape
@@ -75,8 +78,8 @@ def stopping_sentence(rounds: tuple[Round, ...], n_next: int, where: str = "") -
     if not rounds:
         return "error unknown: nothing was judged yet (certify does)"
     last = rounds[-1]
-    if decided := [r.reason for r in rounds if r.tell == last.tell and r.reason.startswith(DECIDED)]:
-        errors = tuple(r for r in rounds if not r.reason.startswith(DECIDED))
+    if decided := [r.reason for r in rounds if r.tell == last.tell and r.is_decision]:
+        errors = tuple(r for r in rounds if not r.is_decision)
         return "; ".join((decided[-1], *((stopping_sentence(errors, n_next, where),) if errors else ())))
     if math.isnan(last.relative):
         return f"error unknown: {last.reason}"

@@ -227,8 +227,11 @@ class Snapshot(NamedTuple):
     pending_lines: tuple[Line, ...] = ()  # rows and columns of lists that have some
 
 
+DECIDED = "decided: "  # what the reason of a decision begins with
+
+
 class Round(NamedTuple):
-    """The error at one moment, as a share of the matrix."""
+    """The error at one moment, as a share of the matrix; or what was decided."""
 
     moment: datetime
     tell: int  # the last that it knew
@@ -239,6 +242,11 @@ class Round(NamedTuple):
     low: float  # of the interval, relative; nan where it is refused
     high: float
     reason: str
+
+    @property
+    def is_decision(self) -> bool:
+        """Whether it is a decision, and no error."""
+        return self.reason.startswith(DECIDED)
 
 
 class Summary(NamedTuple):

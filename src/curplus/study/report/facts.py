@@ -117,6 +117,7 @@ def _head(study: Study, rounds: tuple[Round, ...]) -> Facts:
 
 def _error(rounds: tuple[Round, ...]) -> dict[str, str]:
     """The last error and its interval, in short."""
+    rounds = tuple(r for r in rounds if not r.is_decision)
     if not rounds or math.isnan(rounds[-1].relative):
         return {"text": "unknown", "note": "not judged" if not rounds else "no evidence"}
     last = rounds[-1]
