@@ -789,10 +789,10 @@ def test_what_is_decided_is_remembered(tmp_path, rng):
         cells = study.ask(120, goal=best).cells
         study.tell(cells.assign(value=answers[cells["row"], cells["column"]]))
     assert study.status().sentence == study.decide(best).reason
-    assert len(study.status().rounds) == 1
+    assert (len(study.status().rounds), len(study.status().judged)) == (1, 0)
     study.certify()
     assert study.status().sentence.startswith(f"{study.decide(best).reason}; error ")
-    assert len(study.status().rounds) == 2
+    assert (len(study.status().rounds), len(study.status().judged)) == (2, 1)
     study.report(tmp_path / "best.html")
 
 
