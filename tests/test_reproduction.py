@@ -117,7 +117,7 @@ def test_cur_plus_comes_close_to_the_best_core_with_the_entries_that_were_counte
     assert values[1] >= np.sqrt(2) * values[2] > 0 < values[-1]
     rng = np.random.default_rng(1)
     plan = SamplePlan(M.shape, *(np.sort(rng.permutation(60)[:20]) for _ in range(2)), *np.zeros((2, 0), dtype=int))
-    trial = entries_needed.Trial.of(M, plan, 2)
+    trial = entries_needed.FullRank.of(M, plan, 2)
     flat = rng.permutation(3600)[:900]
     entries = SamplePlan(M.shape, *np.zeros((2, 0), dtype=int), flat // 60, flat % 60)
     size = ENTRIES._smallest(trial, entries)

@@ -180,7 +180,7 @@ def test_the_trace_bounds_the_error_of_a_complex_psd_matrix(rng, strategy):
 
 def test_a_complex_matrix_that_equals_its_transpose_is_refused(rng):
     M = hermitian(rng)
-    with pytest.raises(InconsistentObservationError, match=r"promises M = M\.H, its conjugate transpose, so columns"):
+    with pytest.raises(InconsistentObservationError, match=r"states M = M\.H, its conjugate transpose, so columns"):
         curplus.acquire(M + M.T + 1j * (M + M.T), tol=1e-3, symmetric=True, rng=0)
 
 

@@ -54,7 +54,7 @@ class Cells:
         if o.symmetry is not None and o.noise is None:
             which = np.sort(which[o.entries.take(which).unique()])  # read in both places, it counts once
         some = o.entries.take(which)
-        weights = np.ones(len(which)) if o.weights is None else o.weights[which] / np.mean(o.weights)
+        weights = np.ones(len(which)) if o.weights is None or not len(which) else o.weights[which] / np.mean(o.weights)
         return cls(
             o.shape,
             o.row_index,
