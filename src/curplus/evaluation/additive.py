@@ -26,9 +26,7 @@ from ..observation import Entries, Observation
 
 __all__ = ["AdditiveModel", "additive_model", "additive_without"]
 
-MOST_OF_SAMPLES = (
-    100_000  # cost: cells of sampled rows, and of columns, that the baseline of a certificate is fitted to
-)
+MOST_OF_SAMPLES = 100_000  # cost: cells of rows, and of columns, that the baseline of a certificate is fitted to
 MOST_EM_STEPS, STEADY_VARIANCE = 100, 1e-3  # steps: until no variance changes by more than this fraction
 NEGLIGIBLE_VARIANCE = 1e-12  # rounding: of the variance of the cells, below which a variance counts as this
 

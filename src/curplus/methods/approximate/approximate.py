@@ -101,7 +101,7 @@ def approximate(
     1. If rows, columns and entries show that the matrix is exactly of low rank, :math:`C W^+ R` is the answer.
     2. Each model is fitted without each of five folds of the values in turn, and predicts them (one fold of 5,000, if
        there are more than 20,000 values). The folds are of entries; of fewer than 100, whole rows and columns are
-       left out with them. If ``"interpolation"`` predicts entries to 1 %, and best with nine tenths of its directions
+       left out with them. If ``"interpolation"`` predicts entries to 1 %, and best with four fifths of its directions
        or more, there is no noise, and only the models of rows and columns are fitted.
     3. The weights of the models are those that predict left-out values best, not negative and with a sum of at most
        one. They are held to a default by as much as a few of the left-out values decide.
