@@ -27,7 +27,7 @@ MOST_FOR_DIRECTIONS = 2000  # cost: entries by which the number of directions is
 # tuned: of the entries; larger errors are noise; flat from .01 (functions read to a tolerance) to .9 (word counts)
 NOISY = 0.05
 NO_NOISE = 0.01  # tuned: of the entries: with errors this small and nearly all directions, nothing is left to average
-# tuned: of the directions and one more, so that few must all be used; flat from .76 (rank 6, little noise, 7 rows) to .8
+# tuned: of the directions and one more, so that few must all be used; flat from .76 (rank 6, little noise) to .8
 # (functions read to 1e-2 to 1e-6)
 NEARLY_ALL = 0.8
 
