@@ -88,7 +88,7 @@ class EntryNoise(NamedTuple):
 
         The last directions are the first to be spoilt by noise, so a model that averages over cells has none to reduce.
         """
-        return self.error <= NO_NOISE and self.directions >= NEARLY_ALL * (self.most + 1)
+        return self.error <= NO_NOISE and self.directions >= min(NEARLY_ALL * (self.most + 1), self.most)
 
     @property
     def fact(self) -> Fact:
