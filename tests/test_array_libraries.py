@@ -598,6 +598,6 @@ def test_no_matrix_with_a_long_side_goes_to_the_host(matrix, library, crossings)
         curplus.certify(answer, few)
     seen.extend(overlapping(x))
     holes = library.put(with_gaps(matrix))
-    gappy = curplus.observe(holes, n_columns=14, n_rows=20, n_entries=300, gaps=True, rng=2)  # acquire fills gaps
+    gappy = curplus.acquire(holes, n_columns=14, n_rows=20, n_entries=300, gaps=True, rng=2)
     curplus.observe(holes, n_columns=14, n_rows=20, n_entries=300, gaps=True, rng=3).extend(gappy)
     assert not tall(crossings)

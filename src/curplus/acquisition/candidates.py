@@ -80,7 +80,7 @@ def samples_without_gaps(observation: Observation) -> tuple[Matrix, Matrix]:
     if not observation.has_gaps:
         return double(observation.rows), double(observation.columns)
     cells = without_gaps(Cells.of(observation.subset(entries=NO_INDEX)))
-    return cells.rows, cells.columns
+    return double(cells.rows), double(cells.columns)
 
 
 def _known_well(observation: Observation) -> Observation:

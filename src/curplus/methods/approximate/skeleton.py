@@ -20,8 +20,18 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from ..._arrays import abs_squared, adjoint, array_namespace, blocks, conjugate, power_of_two, to_device, to_numpy
-from ..._typing import FloatArray
+from ..._arrays import (
+    abs_squared,
+    adjoint,
+    array_namespace,
+    blocks,
+    conjugate,
+    float64,
+    power_of_two,
+    put_rows,
+    take,
+)
+from ..._typing import FloatArray, Matrix
 from ...factorization import Fact
 from ...observation import Cells
 from .cross import Cross, Target, cross_of, offset_target, zero_target
@@ -67,17 +77,19 @@ class Skeleton:
 
 def without_gaps(cells: Cells) -> Cells:
     """The cells with the mean of its row or column in each gap of a sampled one; of both, where they intersect."""
-    C, R = _with_means(to_numpy(cells.columns)), _with_means(to_numpy(cells.rows).T).T
-    both = (C[cells.row_index] + R[:, cells.column_index]) / 2
-    C[cells.row_index], R[:, cells.column_index] = both, both
-    return replace(cells, columns=to_device(C, cells.columns), rows=to_device(R, cells.rows), has_gaps=False)
+    C, R = _with_means(cells.columns), _with_means(cells.rows.T).T
+    both = (take(C, cells.row_index, axis=0) + take(R, cells.column_index, axis=1)) / 2
+    C, R = put_rows(C, cells.row_index, both), put_rows(R.T, cells.column_index, both.T).T
+    return replace(cells, columns=C, rows=R, has_gaps=False)
 
 
-def _with_means(values: FloatArray) -> FloatArray:
+def _with_means(values: Matrix) -> Matrix:
     """An array (n, d) with the mean of its column in place of NaN; zero if it has no known value."""
-    known = ~np.isnan(values)
-    means = np.sum(values, axis=0, where=known) / np.maximum(np.count_nonzero(known, axis=0), 1)
-    return np.where(known, values, means)
+    xp = array_namespace(values)
+    known = ~xp.isnan(values)
+    count = xp.clip(xp.sum(float64(known), axis=0), min=1.0)
+    means = xp.sum(xp.where(known, values, xp.zeros_like(values)), axis=0) / xp.astype(count, values.dtype)
+    return xp.where(known, values, means)
 
 
 class Svd(NamedTuple):
