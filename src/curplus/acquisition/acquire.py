@@ -191,7 +191,8 @@ def acquire(
 
         def carry_out(plan: SamplePlan, known: Observation) -> Observation:
             known = _next_round(source, plan, known, seed)
-            tell(known.n_values_read, n_wanted)
+            if progress:
+                tell(known.n_values_read, n_wanted)
             if on_round is not None:
                 on_round(known)
             return known

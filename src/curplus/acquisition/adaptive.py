@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 from .._arrays import adjoint, array_namespace, take, to_device, to_numpy
 from .._typing import FloatArray, IndexVector, Vector
 from .candidates import Candidates
-from .score import ResidualColumns, gumbel_keys, squared_norms
+from .score import ResidualColumns, gumbel_keys, gumbel_noise, squared_norms
 
 __all__ = ["Adaptive", "are_untouched"]
 
@@ -80,23 +79,24 @@ class Adaptive:
         expected = _expected(candidates)
         chosen, n_places = _different_ones(candidates, expected, count, rng)
         chosen += _untouched_ones(expected, chosen, n_places, rng)
-        return _drawn_by_size(candidates, expected, chosen, count, rng)
+        if len(chosen) < count:
+            chosen += _drawn_by_size(candidates, expected, chosen, count - len(chosen), rng)
+        return np.asarray(chosen, dtype=np.int64)
 
 
 class Expected(NamedTuple):
-    """The expected gain of each candidate, in squares at as many positions as the sample has."""
+    """The expected gain of candidates, in squares at as many positions as the sample has."""
 
-    squares: FloatArray  # (size,)
     surprise: FloatArray  # (size,): what unexplained entries add
     untouched: NDArray[np.bool_]  # (size,): candidates that are zero in the sample
     of_untouched: float  # expected squares of a uniform draw among them; 0 if not known
+    of_touched: float  # and among the others
 
 
 def are_untouched(candidates: Candidates) -> NDArray[np.bool_]:
     """Which candidates are nearly zero in the sample, so that only single entries can show them, shape (size,)."""
     norms = to_numpy(squared_norms(candidates.sample))
-    untouched = np.zeros(len(norms), dtype=bool)
-    untouched[candidates.available] = (norms < UNTOUCHED * np.mean(norms))[candidates.available]
+    untouched: NDArray[np.bool_] = (norms < UNTOUCHED * np.mean(norms)) & candidates.is_available
     return untouched
 
 
@@ -104,16 +104,22 @@ def _expected(candidates: Candidates) -> Expected:
     d, size = candidates.sample.shape
     norms = to_numpy(squared_norms(candidates.sample))
     untouched = are_untouched(candidates)
-    touched = ~untouched
-    touched[candidates.taken] = touched[candidates.excluded] = False
+    touched = candidates.is_available & ~untouched
     size_of_touched = float(np.mean(norms[touched])) / d if np.any(touched) else 0.0
     of_untouched = d * _mean_square(candidates, untouched, prior=size_of_touched)
     of_touched = d * _mean_square(candidates, touched)
-    squares = norms ** _power_of_size(candidates)
-    if of_untouched > 0 and of_touched > 0:
-        squares = np.where(untouched, of_untouched, squares * (of_touched / np.mean(squares[touched])))
     surprise = SURPRISE * np.bincount(candidates.entry_index, candidates.entry_squares, size)
-    return Expected(squares, surprise, untouched, of_untouched)
+    return Expected(surprise, untouched, of_untouched, of_touched)
+
+
+def _expected_squares(candidates: Candidates, expected: Expected) -> FloatArray:
+    """The expected squares of each candidate, shape (size,)."""
+    squares: FloatArray = to_numpy(squared_norms(candidates.sample)) ** _power_of_size(candidates)
+    if expected.of_untouched > 0 and expected.of_touched > 0:
+        touched = candidates.is_available & ~expected.untouched
+        squares *= expected.of_touched / np.mean(squares[touched])
+        squares[expected.untouched] = expected.of_untouched
+    return squares + expected.surprise
 
 
 def _mean_square(candidates: Candidates, among: NDArray[np.bool_], *, prior: float = 0.0) -> float:
@@ -162,30 +168,25 @@ def _different_ones(
     sample, taken, excluded, prices = candidates.sample, candidates.taken, candidates.excluded, candidates.prices
     wanted = math.ceil(count / 2) if candidates.wanted_more else count
     residual = ResidualColumns(sample, taken, excluded, prices)
-    picks = _picks(residual, candidates, expected.surprise, wanted, len(taken) % 2 == 0, rng)
+    picks = _picks(residual, expected.surprise, wanted, len(taken) % 2 == 0, rng)
     worse = [j for j, squares in picks if squares < expected.of_untouched][: math.ceil(count / 2)]
     chosen = [j for j, _ in picks if j not in worse]
     if candidates.wanted_more and len(picks) < wanted:  # those taken span the sample: a second choice
         unavailable = np.concatenate([taken, excluded, chosen]).astype(np.int64)
         residual = ResidualColumns(sample, excluded=unavailable, prices=prices)
-        chosen += [j for j, _ in _picks(residual, candidates, expected.surprise, wanted - len(picks), True, rng)]
+        chosen += [j for j, _ in _picks(residual, expected.surprise, wanted - len(picks), True, rng)]
     return chosen, len(worse)
 
 
 def _picks(
-    residual: ResidualColumns,
-    candidates: Candidates,
-    surprise: FloatArray,
-    count: int,
-    explaining_first: bool,
-    rng: np.random.Generator,
+    residual: ResidualColumns, surprise: FloatArray, count: int, explaining_first: bool, rng: np.random.Generator
 ) -> list[tuple[int, float]]:
     """Up to ``count`` picks, each with its squares: half explain most of the residuals, the others are drawn by them.
 
     Of an odd number, the first kind has one more.
     """
-    by_residual = _drawn_by_residual(residual, candidates, surprise, POWER, rng)
-    explaining = _explaining(residual, _drawn_by_residual(residual, candidates, surprise, 1, rng))
+    by_residual = _drawn_by_residual(residual, surprise, POWER, rng)
+    explaining = _explaining(residual, _drawn_by_residual(residual, surprise, 1, rng))
     n_explaining = (count + explaining_first) // 2
     picks = []
     for t in range(count):
@@ -211,16 +212,16 @@ def _explaining(residual: ResidualColumns, drawn: Callable[[], Vector]) -> Calla
 
 
 def _drawn_by_residual(
-    residual: ResidualColumns, candidates: Candidates, surprise: FloatArray, power: int, rng: np.random.Generator
+    residual: ResidualColumns, surprise: FloatArray, power: int, rng: np.random.Generator
 ) -> Callable[[], Vector]:
     """Scores whose order is that of draws by a power of residuals and surprises, for their price."""
-    noise = rng.gumbel(size=len(surprise)) + power * np.log(candidates.worth(np.ones(len(surprise))))
-    on_device = partial(to_device, like=residual.residual_norms)  # once: scores are asked for at every pick
-    unexplained, keys, xp = on_device(surprise), on_device(noise), array_namespace(residual.residual_norms)
+    xp = array_namespace(residual.residual_norms)
+    noise = gumbel_noise(len(surprise), rng, residual.residual_norms)  # once: scores are asked for at every pick
+    unexplained = to_device(surprise, noise)
 
     def scores() -> Vector:
-        squares = xp.clip(residual.residual_norms, min=0.0) + unexplained
-        return power * xp.log(xp.clip(squares, min=float(np.finfo(float).tiny))) + keys
+        squares = residual.worth(xp.clip(residual.residual_norms, min=0.0) + unexplained)
+        return power * xp.log(xp.clip(squares, min=float(np.finfo(float).tiny))) + noise
 
     return scores
 
@@ -236,22 +237,21 @@ def _untouched_ones(expected: Expected, chosen: list[int], count: int, rng: np.r
 
 def _drawn_by_size(
     candidates: Candidates, expected: Expected, chosen: list[int], count: int, rng: np.random.Generator
-) -> IndexVector:
-    """The round, filled by draws by expected squares: of untouched candidates, of those that bring something new."""
+) -> list[int]:
+    """So many more draws, by expected squares: of untouched candidates, of those that bring something new."""
     power = POWER if candidates.wanted_more else 1
-    squares = candidates.worth(expected.squares + expected.surprise)
+    squares = candidates.worth(_expected_squares(candidates, expected))
     keys = gumbel_keys((squares / (np.max(squares, initial=0.0) or 1.0)) ** power, rng)
-    others = candidates.available_except(chosen)
-    first = _leading(others, keys, count - len(chosen))
+    drawn: list[int] = []
     if expected.of_untouched > 0:
-        chosen = chosen + [int(j) for j in first if expected.untouched[j]]
-    taken = np.concatenate([candidates.taken, chosen]).astype(np.int64)
+        first = _leading(candidates.available_except(chosen), keys, count)
+        drawn += first[expected.untouched[first]].tolist()
+    taken = np.concatenate([candidates.taken, chosen, drawn]).astype(np.int64)
     residual = ResidualColumns(candidates.sample, taken, candidates.excluded)
     by_key = to_device(keys, residual.residual_norms)
-    chosen = chosen + residual.pick(count - len(chosen), lambda: by_key)
-    others = candidates.available_except(chosen)
-    more = _leading(others, keys, count - len(chosen))
-    return np.concatenate([chosen, more]).astype(np.int64)
+    drawn += residual.pick(count - len(drawn), lambda: by_key)
+    drawn += _leading(candidates.available_except(chosen + drawn), keys, count - len(drawn)).tolist()
+    return drawn
 
 
 def _leading(others: IndexVector, keys: FloatArray, count: int) -> IndexVector:

@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._arrays import (
     abs_squared,
     adjoint,
     array_namespace,
-    conjugate,
     double,
     float64,
     harmless_unit,
     largest,
     power_of_two,
+    row_products,
     small_svd,
     take,
     to_device,
@@ -45,16 +46,22 @@ class Candidates(NamedTuple):
     prices: FloatArray | None = None  # (size,): squares are divided by them
 
     @property
+    def is_available(self) -> NDArray[np.bool_]:
+        """Which of them are neither read yet nor excluded, shape (size,)."""
+        available = np.ones(self.sample.shape[1], dtype=bool)
+        available[self.taken] = available[self.excluded] = False
+        return available
+
+    @property
     def available(self) -> IndexVector:
-        """Those not read yet."""
-        return self.available_except([])
+        """Those neither read yet nor excluded."""
+        return np.flatnonzero(self.is_available)
 
     def available_except(self, chosen: IndexVector | list[int]) -> IndexVector:
-        """Those neither read yet nor chosen now."""
-        free = np.ones(self.sample.shape[1], dtype=bool)
-        free[self.taken] = free[self.excluded] = False
-        free[np.asarray(chosen, dtype=np.int64)] = False
-        return np.flatnonzero(free)
+        """Those of them that are not chosen now."""
+        available = self.is_available
+        available[np.asarray(chosen, dtype=np.int64)] = False
+        return np.flatnonzero(available)
 
     def worth(self, squares: FloatArray) -> FloatArray:
         """Squares, (size,), divided by the prices of the candidates."""
@@ -105,18 +112,15 @@ def _left_over(
 
     The prediction is the cross C W⁺ R with a small ridge. If it is worse than zero, it is not used.
     """
-    values = to_numpy(double(take(observation.values, records, axis=0))) / unit
+    values = double(take(observation.values, records, axis=0)) / unit
     if not len(records) or not observation.n_rows or not observation.n_columns:
-        return np.asarray(abs_squared(values))
+        return to_numpy(abs_squared(values))
     P, s, Qh = (to_numpy(x) for x in small_svd(take(columns, observation.row_index, axis=0)))
     inverse = s / (s**2 + RIDGE * np.mean(s**2) + np.finfo(float).tiny)
     left = columns @ to_device(adjoint(Qh) * inverse, columns)
     right = adjoint(rows) @ to_device(P, rows)
-    i, j = observation.i[records], observation.j[records]
-    products = take(left, i, axis=0) * conjugate(take(right, j, axis=0))
-    predicted = to_numpy(array_namespace(products).sum(products, axis=1))
-    squares: FloatArray = np.minimum(abs_squared(values - predicted), abs_squared(values))
-    return squares
+    predicted = row_products(left, right, observation.i[records], observation.j[records])
+    return to_numpy(array_namespace(values).minimum(abs_squared(values - predicted), abs_squared(values)))
 
 
 def scaled(known: Matrix) -> Matrix:

@@ -33,6 +33,7 @@ __all__ = [
     "ResidualColumns",
     "dense",
     "gumbel_keys",
+    "gumbel_noise",
     "leverage_scores",
     "right_vectors",
     "squared_norms",
@@ -76,7 +77,15 @@ def gumbel_keys(weights: FloatArray, rng: np.random.Generator) -> FloatVector:
     The largest of :math:`\log w_j + g_j`, with independent Gumbel noise, is j with chance proportional to :math:`w_j`.
     """
     top = weights.max(initial=0.0) or 1.0
-    return np.log(np.maximum(weights / top, 1e-300)) + rng.gumbel(size=len(weights))
+    keys: FloatVector = np.log(np.maximum(weights / top, 1e-300)) + gumbel_noise(len(weights), rng, weights)
+    return keys
+
+
+def gumbel_noise(count: int, rng: np.random.Generator, like: Vector) -> Vector:
+    """The numbers of ``rng.gumbel``, to rounding, where ``like`` is: their logarithms are most of the time."""
+    xp = array_namespace(like)
+    exponential = -xp.log1p(-to_device(rng.random(count), like))
+    return -xp.log(xp.clip(exponential, min=float(np.finfo(float).tiny)))
 
 
 def right_vectors(M: Any, rank: int) -> tuple[FloatMatrix, FloatVector]:
@@ -146,9 +155,13 @@ class ResidualColumns:
         """Columns that can be picked and have a residual above rounding."""
         return self._free & (self.residual_norms > self._floor)
 
+    def worth(self, squares: Vector) -> Vector:
+        """Squares, one for each column, divided by the prices."""
+        return squares / self._prices
+
     def norms(self) -> Vector:
         """Score of the column whose residual is largest, for its price."""
-        return self.residual_norms / self._prices
+        return self.worth(self.residual_norms)
 
     def explained(self, ridge: float = 0.0) -> Vector:
         """By how much the squares of all residuals fall if a column is taken; meaningless where not selectable.
@@ -170,7 +183,7 @@ class ResidualColumns:
             return self._captured
         norms = xp.where(selectable, self.residual_norms, xp.ones_like(self.residual_norms))
         mean = (float(xp.sum(norms)) - (norms.shape[0] - count)) / count
-        return self._captured / (norms + ridge * mean) / self._prices
+        return self.worth(self._captured / (norms + ridge * mean))
 
     def pick(self, count: int, score: Callable[[], Vector]) -> list[int]:
         """Take up to ``count`` columns, each time the selectable one with the best score; fewer if none is left.

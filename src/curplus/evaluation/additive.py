@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._arrays import abs_squared, conjugate, double, gather, is_complex, to_numpy
-from .._support.sets import is_in
+from .._arrays import abs_squared, conjugate, distinct, double, gather, is_complex, to_numpy
+from .._support.sets import different, is_in
 from .._typing import FloatArray, IndexVector
 from ..observation import Entries, Observation
 
@@ -54,14 +54,18 @@ class AdditiveModel(NamedTuple):
         return left, np.column_stack([np.ones(len(self.columns)), conjugate(self.columns)])
 
 
-def additive_without(observation: Observation, left_out: IndexVector) -> AdditiveModel:
-    """The additive model of what was read without some of the records; of very many cells, some of each row and column.
+def additive_without(observation: Observation, left_out: IndexVector, unit: float = 1.0) -> AdditiveModel:
+    """The additive model of what was read, in units, without the places of some records; of many cells on lines, some.
 
     Rows and columns are not copied, so they may be arrays of any library.
     """
     o, (n, m) = observation, observation.shape
-    place = o.entries.flat_index
-    kept = np.flatnonzero(o.outside & ~is_in(place, np.unique(place[left_out])))
+    others = o.outside.copy()
+    others[left_out] = False
+    kept = np.flatnonzero(others)
+    if o.entries.has_repeats:
+        place = o.entries.flat_index
+        kept = kept[~is_in(place[kept], different(place[left_out]))]
     i, j, values = [o.i[kept]], [o.j[kept]], [to_numpy(o.values)[kept]]
     for lines, index, width, turn in ((o.rows, o.row_index, m, False), (o.columns.T, o.column_index, n, True)):
         size = len(index) * width
@@ -71,7 +75,7 @@ def additive_without(observation: Observation, left_out: IndexVector) -> Additiv
         values.append(found[kept])
         i.append((b if turn else index[a])[kept])
         j.append((index[a] if turn else b)[kept])
-    known = np.concatenate(values)
+    known = np.concatenate(values) / unit
     return additive_model(Entries(o.shape, np.concatenate(i), np.concatenate(j), known, weights=np.ones(len(known))))
 
 
@@ -109,9 +113,8 @@ class _SideOffsets:
     def __init__(
         self, index: IndexVector, size: int, weights: FloatArray, deviations: FloatArray, floor: float
     ) -> None:
-        self._hit = np.zeros(size, dtype=bool)
-        self._hit[index] = True
-        self._index, self._weights = (np.cumsum(self._hit) - 1)[index], weights
+        self._hit, self._index = distinct(index, size)
+        self._size, self._weights = size, weights
         self._known = np.bincount(self._index, weights)  # total weight of the cells of each
         self._offsets: FloatArray = np.zeros(len(self._known), dtype=deviations.dtype)
         self.variance, self.freedom = max(self._variance_between(deviations), floor), 0.0
@@ -140,7 +143,7 @@ class _SideOffsets:
 
     def of_all(self) -> FloatArray:
         """The offsets of all rows: zero for those without entries."""
-        offsets = np.zeros(len(self._hit), dtype=self._offsets.dtype)
+        offsets = np.zeros(self._size, dtype=self._offsets.dtype)
         offsets[self._hit] = self._offsets
         return offsets
 

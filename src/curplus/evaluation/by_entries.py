@@ -163,12 +163,12 @@ def _weights(observation: Observation, records: IndexVector) -> FloatArray:
 
 def _error_of_means(residual: Residual, sample: UnusedEntries, weights: FloatArray) -> float:
     """Mean squared error of the additive model at the same entries, or at a fold of them."""
-    o, step = residual.observation.divide(residual.unit), max(len(sample.records) // MOST_COMPARED_WITH_MEANS, 1)
+    o, step = residual.observation, max(len(sample.records) // MOST_COMPARED_WITH_MEANS, 1)
     some = np.arange(0, len(sample.records), step)
     if sample.evidence != HELD_OUT:  # a fold of them is left out of the means
         some = np.flatnonzero(dealt(o.entries.flat_index[sample.records], FOLDS, np.random.default_rng(0)) == 0)
     at = sample.records[some]
-    guess = additive_without(o, at).at(o.i[at], o.j[at]) * residual.unit
+    guess = additive_without(o, at, residual.unit).at(o.i[at], o.j[at]) * residual.unit
     return float(np.average(residual.squares_of(at, guess), weights=weights[some]))
 
 
