@@ -14,7 +14,7 @@ from hypothesis import settings
 from tests.strategies import gaussian, in_field
 
 settings.register_profile("curplus", deadline=None, max_examples=25)
-settings.register_profile("curplus-ci", deadline=None, max_examples=25, derandomize=True, print_blob=True)
+settings.register_profile("curplus-ci", deadline=None, max_examples=40, derandomize=True, print_blob=True)
 settings.register_profile("curplus-stress", deadline=None, max_examples=500, print_blob=True)
 
 STRESS = bool(os.environ.get("CURPLUS_STRESS"))  # the long forms of the checks: make stress

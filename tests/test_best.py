@@ -5,11 +5,13 @@ import math
 
 import numpy as np
 import pytest
+from scipy.special import ndtri
 
 import curplus
 from curplus.acquisition import NarrowMeans
 from curplus.evaluation.elimination import Boundary, look_sizes
 from curplus.exceptions import InvalidArgumentError
+from curplus.observation import Bounds
 
 
 def answers(rng, n=20, m=400, spread=1.5):
@@ -130,14 +132,14 @@ def test_noisy_values_are_never_exact(rng):
     decision = curplus.decide(seen, curplus.Best(1))
     assert seen.n_values_read == A.size
     assert not decision.is_decided
-    assert "budget is spent" in seen.history[-1]
+    assert seen.history[-1].startswith("no more can be read; not decided")
 
 
 def test_columns_with_gaps_do_not_count(rng):
     A = answers(rng, n=8, m=200)
     A[3, ::5] = np.nan
     seen = curplus.acquire(A, goal=curplus.Best(1), gaps=True, rng=0)
-    assert curplus.decide(seen, curplus.Best(1)).looks
+    assert curplus.decide(seen, curplus.Best(1)).is_decided
     assert top(np.delete(A, np.arange(0, 200, 5), axis=1), 1) <= set(curplus.decide(seen, curplus.Best(1)).possible)
 
 
@@ -211,6 +213,33 @@ def test_rows_that_are_forbidden_or_not_compared_are_not_read(rng):
     assert not seen.n_columns
 
 
+@pytest.mark.parametrize(
+    ("best", "forbidden", "message"),
+    [(2, {"rows": [0, 1, 2]}, "k=2 .* not forbidden"), (1, {"columns": range(30)}, "all columns are forbidden")],
+)
+def test_what_leaves_nothing_to_compare_is_refused(best, forbidden, message):
+    with pytest.raises(InvalidArgumentError, match=message):
+        curplus.decide(curplus.Observation(shape=(4, 30), forbidden=forbidden), curplus.Best(best))
+
+
+def test_rows_with_bounds_are_not_compared(rng):
+    """Columns with a bound would be left out: what is left of the better row is what lies below the bound."""
+    A = rng.standard_normal((2, 100)) + np.array([[2.8], [0.0]])
+    above = np.nonzero(A > 1)
+    bounds = Bounds(*above, np.ones(len(above[0])), np.ones(len(above[0]), dtype=int))
+    below = np.where(A > 1, np.nan, A)
+    index = range(100)
+    seen = curplus.Observation(
+        shape=A.shape, column_index=index, columns=below, gaps=True, bounds=bounds, drawn_columns=index
+    )
+    decision = curplus.decide(seen, curplus.Best(1))
+    assert sorted(decision.possible.tolist()) == [0, 1]
+    assert "bounds" in decision.reason
+    assert math.isnan(curplus.estimate_means(curplus.approximate(seen), seen).difference(0, 1).low)
+    with pytest.raises(InvalidArgumentError, match="leave out the goal"):
+        curplus.propose(seen, goal=curplus.Best(1), budget=0.5)
+
+
 def test_nothing_known_is_read_again(rng):
     A = answers(rng)
     reads = []
@@ -265,7 +294,7 @@ def test_one_comparison_is_wrong_as_often_as_was_spent():
     for _ in range(4000):
         sums = np.cumsum(rng.permutation(population))
         z = [sums[d - 1] / d / math.sqrt((1 / d - 1 / m) * np.var(population, ddof=1)) for d in sizes]
-        wrong += any(x > -curplus.evaluation.elimination.scipy.special.ndtri(p) for x, p in zip(z, bounds, strict=True))
+        wrong += any(x > -ndtri(p) for x, p in zip(z, bounds, strict=True))
     assert 0.7 * spent < wrong / 4000 < 1.3 * spent
     assert sum(bounds) > 1.3 * spent  # than by Bonferroni's inequality
 
@@ -285,3 +314,19 @@ def test_means_are_read_until_their_intervals_are_narrow(rng):
     short = curplus.acquire(A, goal=goal, budget=400, rng=0)
     assert short.n_values_read <= 400
     assert "the widest interval is" in short.history[-1]
+
+
+def test_forbidden_rows_are_neither_read_for_means_nor_waited_for(rng):
+    A = rng.standard_normal((12, 300)) + np.arange(12)[:, None]
+    seen = curplus.acquire(A, goal="means", width=0.4, forbidden={"rows": [2], "columns": [7]}, rng=0)
+    assert not np.isin(seen.i, [2]).any()
+    assert not np.isin(seen.j, [7]).any()
+    assert seen.history[-1] == "all intervals are at most 0.4 wide"
+    assert seen.n_values_read < 0.8 * A.size
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_dear_entries_stay_within_the_budget(rng, seed):
+    costs = curplus.Costs(entry=np.where(rng.random((12, 300)) < 0.1, 10.0, 0.5))
+    seen = curplus.acquire(answers(rng, 12, 300), goal="means", width=0.01, budget=700, costs=costs, rng=seed)
+    assert 600 < np.sum(costs.entry[seen.i, seen.j]) <= 700

@@ -199,7 +199,7 @@ def test_a_saved_fit_makes_itself_again(tmp_path):
     fit.save(tmp_path / "fit.npz")
     again = curplus.load(tmp_path / "fit.npz").provenance.method.fit(seen)
     np.testing.assert_allclose(
-        again.to_array(), fit.to_array(), atol=0.1 * np.linalg.norm(fit.to_array()) / np.sqrt(N * M)
+        again.to_array(), fit.to_array(), atol=0.01 * np.linalg.norm(fit.to_array()) / np.sqrt(N * M)
     )
 
 

@@ -22,8 +22,9 @@ ROWS = [f"[red]model {k}" for k in range(N_ROWS - 2)] + ["=1+1", "model, with a 
 
 
 @pytest.fixture
-def folder(tmp_path):
+def folder(tmp_path, monkeypatch):
     """A folder with the names of rows, and a module that measures."""
+    monkeypatch.delitem(sys.modules, "lab", raising=False)  # that of another folder
     (tmp_path / "rows.txt").write_text("\n".join(ROWS) + "\n", encoding="utf-8")
     (tmp_path / "lab.py").write_text(
         "import math\n"

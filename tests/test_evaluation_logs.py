@@ -26,6 +26,7 @@ from curplus.sources import open_logs
 from curplus.sources.logs import json_parts as parts_module
 from curplus.sources.logs.json_parts import json_parts
 from curplus.sources.logs.run import question_name, split_question
+from tests import commands
 
 pytest.importorskip("pandas")
 
@@ -569,9 +570,7 @@ def test_lists_that_a_harness_cannot_take_are_refused(study, tmp_path):
 
 
 def command(*arguments, code=0):
-    done = subprocess.run(
-        [sys.executable, "-m", "curplus", *map(str, arguments)], capture_output=True, text=True, check=False
-    )
+    done = commands.run(*arguments, width=200)
     assert done.returncode == code, done.stderr
     assert "Traceback" not in done.stderr
     return done

@@ -17,6 +17,8 @@ from curplus._arrays import put, to_numpy
 from curplus.acquisition import EntryDraws, ProductLeverage
 from curplus.exceptions import InconsistentObservationError, InvalidArgumentError, SourceError
 from curplus.factorization import Provenance
+from curplus.methods.approximate import without_gaps
+from curplus.observation import Cells
 from tests.strategies import low_rank_matrices, plans, seeds
 
 NAN = math.nan
@@ -546,3 +548,11 @@ def test_known_values_of_rows_and_columns_stand_in_the_answer_and_gaps_are_predi
     gaps = np.isnan(seen.rows)
     np.testing.assert_allclose(dense[seen.row_index][~gaps], seen.rows[~gaps], atol=1e-9)
     assert np.sqrt(np.mean((dense - M)[seen.row_index][gaps] ** 2)) < 1.0
+
+
+def test_a_sampled_column_of_which_nothing_is_known_counts_as_zero():
+    """Row 1 has the mean of 0 and 2 there."""
+    parts = {"column_index": [0], "columns": np.full((3, 1), NAN), "row_index": [1], "rows": [[NAN, 2.0]]}
+    whole = without_gaps(Cells.of(Observation(shape=(3, 2), gaps=True, **parts)))
+    np.testing.assert_array_equal(whole.columns, [[0.0], [1.0], [0.0]])
+    np.testing.assert_array_equal(whole.rows, [[1.0, 2.0]])

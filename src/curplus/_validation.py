@@ -101,6 +101,12 @@ def check_real(x: Array, what: str) -> None:
         )
 
 
+def check_axis(axis: Any) -> None:
+    """1 for rows, or 0 for columns."""
+    if axis not in (0, 1) or isinstance(axis, (bool, np.bool_)):
+        raise InvalidArgumentError(f"axis={axis!r} is neither 1, for rows, nor 0, for columns.")
+
+
 def check_share(value: Any, *, name: str, below: float = 1.0) -> float:
     """A number from 0 on, less than ``below``."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)) or not 0 <= value < below:

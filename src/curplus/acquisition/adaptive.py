@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from .._arrays import adjoint, array_namespace, take, to_device, to_numpy
 from .._typing import FloatArray, IndexVector, Vector
+from ..evaluation.effective_sample import FEWEST_FOR_T
 from .candidates import Candidates
 from .score import ResidualColumns, gumbel_keys, gumbel_noise, squared_norms
 
@@ -19,7 +20,6 @@ __all__ = ["Adaptive", "are_untouched"]
 
 POWER = 3  # of expected squares, in draws by size
 UNTOUCHED = 0.01  # a candidate with less than this share of the mean squares in the sample is untouched
-FEWEST_ENTRIES = 10  # with fewer, no mean square is taken
 ALIKE = 0.2  # share by which candidates may differ in what they explain, and one of them is drawn
 SURPRISE = 0.2  # share of the square of one entry that counts for its candidate: single entries exaggerate
 
@@ -128,7 +128,7 @@ def _mean_square(candidates: Candidates, among: NDArray[np.bool_], *, prior: flo
     A ``prior`` counts as one entry more: if none of a few entries is large, others may still be.
     """
     squares = candidates.entry_squares[among[candidates.entry_index]]
-    if len(squares) < FEWEST_ENTRIES:
+    if len(squares) < FEWEST_FOR_T:
         return 0.0
     return (float(np.sum(squares)) + prior) / (len(squares) + (prior > 0))
 

@@ -14,7 +14,7 @@ from .._support.extras import import_extra
 from .._support.processes import ignoring_interrupts, workers
 from .._support.progress import showing
 from .._typing import FloatArray
-from .._validation import check_count
+from .._validation import check_count, check_real
 from ..exceptions import InvalidArgumentError
 from ..methods import approximate
 from ..methods.approximate import Offsets
@@ -177,7 +177,7 @@ def _trials(case: _Case) -> list[Trial]:
     for method in case.methods:
         start = time.perf_counter()
         answer = approximate(seen).to_array() if method == "approximate" else Offsets().fit(Cells.of(seen)).to_array()
-        error = float(np.sqrt(np.mean((M - answer)[unread] ** 2) / np.nanmean(M**2))) if unread.any() else 0.0
+        error = float(np.sqrt(np.mean((M - answer)[unread] ** 2) / (np.nanmean(M**2) or 1.0))) if unread.any() else 0.0
         seconds = reading + time.perf_counter() - start
         trials.append(Trial(str(case.strategy), method, case.budget, case.seed, error, seen.n_values_read, seconds))
     return trials
@@ -201,7 +201,9 @@ def _standard_error(errors: list[float]) -> float:
 
 
 def _checked(matrix: Any) -> FloatArray:
-    M = np.asarray(matrix, dtype=np.float64)
+    M = np.asarray(matrix)
+    check_real(M, "backtests")
+    M = np.asarray(M, dtype=np.float64)
     if M.ndim != 2 or not M.size or np.isinf(M).any() or np.isnan(M).all():
         raise InvalidArgumentError(
             f"backtest needs a matrix whose values are known, and got an array of shape {M.shape}. NaN may stand for "

@@ -13,9 +13,10 @@ from ..evaluation import Best
 from ..evaluation.best import standing_of
 from ..evaluation.differences import Paired, columns_in_turn
 from ..evaluation.elimination import Standing
+from ..exceptions import InvalidArgumentError
 from ..observation import Observation, SamplePlan
 from ..observation.plan import ALL_UNIFORM
-from .prices import Prices
+from .prices import ROUNDED_UP, Prices
 
 __all__ = ["best_round"]
 
@@ -45,6 +46,8 @@ def best_round(
     decision, standing = standing_of(observation, best)
     if decision.is_decided:
         return None
+    if not standing.next_size:
+        raise InvalidArgumentError(f"{decision.reason}. So {best.what} are not compared: leave out the goal.")
     if best.axis == 1:
         return _round(observation, best, standing, money, prices, seed, at_once)
     plan = _round(observation.T, best, standing, money, _turned_prices(prices), seed, at_once)
@@ -78,7 +81,7 @@ class _Wanted(NamedTuple):
         """As many of the columns as the money buys."""
         price = np.bincount(self.place, prices.entries(self.i, self.columns[self.place]), len(self.columns))
         total = np.cumsum(prices.columns[self.columns] if self.is_whole else price)
-        bought = int(np.searchsorted(total, money * (1 + 1e-12), side="right"))
+        bought = int(np.searchsorted(total, money * ROUNDED_UP, side="right"))
         kept = self.place < bought
         return self._replace(columns=self.columns[:bought], i=self.i[kept], place=self.place[kept])
 

@@ -1,6 +1,6 @@
 """What a budget buys: how many rows, columns and entries there should be in the end, given what was read so far.
 
-It begins with the split of :mod:`curplus._budget`, for these prices. A row that is bought is known exactly. If ten
+It begins with the split of ``_support/budget.py``, for these prices. A row that is bought is known exactly. If ten
 times as much is unexplained in it as in others, it is worth ten of them, so money moves to the kind (rows or columns)
 that has such. Large rows may be well explained by others, so size is not enough: the residuals of the entries that help
 to choose are used.
@@ -18,18 +18,18 @@ from .._arrays import to_numpy
 from .._support.budget import parts_by_length, share_for_crosses
 from .._typing import FloatArray, IndexVector, Shape
 from .._validation import check_amount
+from ..evaluation.effective_sample import FEWEST
 from ..exceptions import InvalidArgumentError
 from ..observation import Observation, SampleCounts
 from ..observation.plan import check_counts
 from .candidates import Candidates, candidate_columns, candidate_rows
 from .constraints import Constraints
-from .prices import Costs, Prices, Spent, prices_of, spent
+from .prices import Costs, Prices, Spent, affordable, prices_of, spent
 from .score import squared_norms
 
 __all__ = ["Budget", "Side", "Split", "Wanted", "check_budget", "unexplained_in_largest"]
 
 ORDINARY = 3.0  # times as much unexplained as elsewhere: rows and columns of any matrix differ by that
-FEWEST_ENTRIES = 30  # for the mean of what is unexplained
 TOO_FEW = 0.005  # a last round of fewer entries than this share of all is not worth a round
 
 
@@ -65,7 +65,7 @@ class Side(NamedTuple):
 
     def within_money(self, index: IndexVector) -> IndexVector:
         """The first of some, as far as the money goes."""
-        return index[np.cumsum(self.prices[index]) <= self.money * (1 + 1e-12)]
+        return index[affordable(self.prices[index], self.money)]
 
 
 class Wanted(NamedTuple):
@@ -91,7 +91,7 @@ class Wanted(NamedTuple):
         known = np.isin(i, observation.row_index) | np.isin(j, observation.column_index)
         cost = np.where(known & evidence, 0.0, self.prices.entries(i, j))
         order = rng.permutation(len(i))
-        return np.sort(order[np.cumsum(cost[order]) <= self.money * (1 + 1e-12)])
+        return np.sort(order[affordable(cost[order], self.money)])
 
 
 @dataclass(frozen=True)
@@ -263,7 +263,7 @@ def unexplained_in_largest(candidates: Candidates, count: int) -> float:
     size = candidates.worth(to_numpy(squared_norms(candidates.sample)))[available]
     largest = available[np.argpartition(-size, count - 1)[:count]]
     in_largest = left[np.isin(candidates.entry_index, largest)] / float(np.mean(left))
-    if len(in_largest) < FEWEST_ENTRIES:
+    if len(in_largest) < FEWEST:
         return 1.0
     error = float(np.std(in_largest, ddof=1)) / math.sqrt(len(in_largest))
     return max(float(np.mean(in_largest)) - error, 0.0)

@@ -9,12 +9,11 @@ import numpy as np
 from .._support.sets import different, is_in, union
 from .._typing import IndexVector
 from ..exceptions import InvalidArgumentError
-from ..observation import Observation, SamplePlan, SamplingDesign
+from ..observation import Observation, SamplePlan
 from ..observation.forbidden import Region, check_region
+from ..observation.plan import CHOSEN_LINES
 
 __all__ = ["Constraints"]
-
-GIVEN = SamplingDesign("adaptive", "adaptive", "uniform")  # rows and columns are no sample; the entries no evidence
 
 
 class Constraints(NamedTuple):
@@ -62,7 +61,7 @@ class Constraints(NamedTuple):
             return None
         reason = f"{len(columns)} columns, {len(rows)} rows and {np.count_nonzero(new)} entries that were required"
         shape = observation.shape
-        return SamplePlan(shape, columns, rows, i[new], j[new], design=GIVEN, reasons=(reason,), evidence=False)
+        return SamplePlan(shape, columns, rows, i[new], j[new], design=CHOSEN_LINES, reasons=(reason,), evidence=False)
 
     def hidden_from(self, observation: Observation) -> Observation:
         """What is known, with forbidden cells as gaps: a strategy for entries leaves them out."""

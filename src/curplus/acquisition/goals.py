@@ -77,16 +77,17 @@ def round_for(
     return mean_round(seen, goal, left, prices, seed)
 
 
-def how_it_ended(observation: Observation, goal: Best | NarrowMeans) -> str:
+def how_it_ended(observation: Observation, goal: Best | NarrowMeans, budget: Any) -> str:
     """Whether a goal was reached, in words."""
+    spent = "no more can be read" if budget is None else "the budget is spent"
     if isinstance(goal, Best):
         decision = decide(observation, goal)
-        return decision.reason if decision.is_decided else f"the budget is spent; {decision.reason}"
+        return decision.reason if decision.is_decided else f"{spent}; {decision.reason}"
     widest = goal.reached(observation)
     if widest <= goal.width:
         return f"all intervals are at most {goal.width:g} wide"
     what = "there are no intervals" if math.isinf(widest) else f"the widest interval is {widest:.3g}"
-    return f"the budget is spent; {what}"
+    return f"{spent}; {what}"
 
 
 class Proposer(NamedTuple):

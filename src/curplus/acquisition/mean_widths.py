@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from .._support.sets import NO_INDEX
 from .._support.spelling import counted
-from .._validation import check_index, check_level
+from .._validation import check_axis, check_index, check_level
 from ..evaluation import MeanEstimates, estimate_means
 from ..exceptions import InvalidArgumentError
 from ..methods import approximate
 from ..observation import Observation, SamplePlan
 from ..observation.plan import ALL_UNIFORM
 from .entry_strategies import UniformEntries
-from .prices import Prices
+from .prices import ROUNDED_UP, Prices, affordable
 
 __all__ = ["NarrowMeans", "mean_round"]
 
@@ -50,10 +51,9 @@ class NarrowMeans:
 
     def __post_init__(self) -> None:
         width: Any = self.width
-        if isinstance(width, bool) or not isinstance(width, (int, float)) or not 0 < width < math.inf:
+        if isinstance(width, (bool, np.bool_)) or not isinstance(width, Real) or not 0 < float(width) < math.inf:
             raise InvalidArgumentError(f"width={width!r} is no width of an interval. Give a number above 0.")
-        if self.axis not in (0, 1) or isinstance(self.axis, bool):
-            raise InvalidArgumentError(f"axis={self.axis!r} is neither 1, for means of rows, nor 0, for columns.")
+        check_axis(self.axis)
         object.__setattr__(self, "level", check_level(self.level))
         if self.among is not None:
             object.__setattr__(self, "among", tuple(self.among))
@@ -61,11 +61,11 @@ class NarrowMeans:
     def widest(self, means: MeanEstimates) -> float:
         """The widest interval that counts; infinite if intervals are refused."""
         some = slice(None) if self.among is None else check_index(self.among, len(means), name="among")
-        widths = (means.high - means.low)[some]
-        return math.inf if np.isnan(widths).any() else float(np.max(widths))
+        widths = (means.high - means.low)[some][means.is_open[some]]
+        return math.inf if np.isnan(widths).any() else float(np.max(widths, initial=0.0))
 
     def reached(self, observation: Observation) -> float:
-        """The widest interval by what was read; infinite if nothing can be said."""
+        """The widest interval by what was read; infinite without entries."""
         if not observation.n_entries:
             return math.inf
         return self.widest(estimate_means(approximate(observation), observation, axis=self.axis, level=self.level))
@@ -82,18 +82,22 @@ def mean_round(
         if widest <= goal.width:
             return None
         count = math.ceil(known * min(max((widest / goal.width) ** 2, LEAST_MORE), MOST_MORE)) - known
-    n_open = n * m - len(observation.entries.unique()) - len(observation.gap_index())
-    count = math.floor(min(count, n_open, money / prices.mean_entry * (1 + 1e-12)))
+    grid, rng = UniformEntries().grid(observation), np.random.default_rng([seed, *observation.counts])
+    count = math.floor(min(count, grid.n_left, money / prices.mean_entry * ROUNDED_UP))
     if count < 1:
         return None
-    draws = UniformEntries().draw(observation, count, np.random.default_rng([seed, *observation.counts]))
-    reason = f"{counted(count, 'entry')} drawn uniformly, for means"
+    i, j = grid.draw(count, rng)
+    order = rng.permutation(count)
+    bought = np.sort(order[affordable(prices.entries(i, j)[order], money)])
+    if not len(bought):
+        return None
+    reason = f"{counted(len(bought), 'entry')} drawn uniformly, for means"
     return SamplePlan(
         observation.shape,
         NO_INDEX,
         NO_INDEX,
-        draws.i,
-        draws.j,
+        i[bought],
+        j[bought],
         design=ALL_UNIFORM,
         reasons=(reason,),
         forbidden=observation.forbidden,

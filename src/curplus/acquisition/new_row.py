@@ -14,7 +14,7 @@ import numpy as np
 
 from .._arrays import to_numpy
 from .._typing import FloatArray, IndexVector, RandomState
-from .._validation import check_count, random_generator
+from .._validation import check_count, check_real, random_generator
 from ..evaluation.history import History
 from ..evaluation.mean_columns import explaining_mean
 from ..exceptions import InvalidArgumentError
@@ -69,7 +69,7 @@ def draw_columns(history: Any, k: int, *, rng: RandomState = None) -> ColumnDraw
     >>> len(columns), round(float(probabilities.sum()), 9), bool(probabilities[39] > 3 * probabilities[0])
     (8, 8.0, True)
     """
-    matrix = whole_history(history)
+    matrix = whole_history(history, real=True)
     k = check_count(k, name="k", at_most=matrix.shape[1], of="columns")
     mean, squares = (np.asarray(x.mean(axis=0)).reshape(-1) for x in (matrix, matrix * matrix))
     spread = np.sqrt(np.maximum(squares - mean**2, 0.0))
@@ -107,7 +107,8 @@ def next_columns(approximation: Factorization, known: Any, k: int = 1) -> IndexV
     (2,)
     """
     is_one = not hasattr(known, "columns") and len(np.shape(known)) == 1
-    values, _, names = numbers(np.asarray(known, dtype=np.float64)[None] if is_one else known, name="known")
+    check_real(approximation.core.Z, "means of new rows")
+    values, _, names = numbers(np.asarray(known)[None] if is_one else known, name="known")
     order = checked_order(approximation, values, names, ("rows", "columns"))
     is_known = ~np.isnan(to_numpy(values if order is None else values[:, order]))
     left = int(np.min(np.count_nonzero(~is_known, axis=1), initial=approximation.shape[1]))

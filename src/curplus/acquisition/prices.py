@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._typing import FloatArray, IndexVector, Shape
 from ..exceptions import InvalidArgumentError
 from ..observation import Observation
 
-__all__ = ["Costs", "Prices", "Spent", "prices_of", "spent"]
+__all__ = ["Costs", "Prices", "Spent", "affordable", "prices_of", "spent"]
+
+ROUNDED_UP = 1 + 1e-12  # what costs all the money can be bought, although sums are rounded
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,12 @@ def prices_of(costs: Any, shape: Shape) -> Prices:
     if costs is not None and not isinstance(costs, Costs):
         raise InvalidArgumentError(f"costs={costs!r} are no prices. Give curplus.Costs(row=, column=, entry=).")
     return (Costs() if costs is None else costs).of(shape)
+
+
+def affordable(prices: FloatArray, money: float) -> NDArray[np.bool_]:
+    """Which of some things can be bought one after the other, as far as the money goes."""
+    bought: NDArray[np.bool_] = np.cumsum(prices) <= money * ROUNDED_UP
+    return bought
 
 
 class Spent(NamedTuple):

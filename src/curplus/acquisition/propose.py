@@ -23,7 +23,7 @@ from ..evaluation import Best
 from ..exceptions import InvalidArgumentError
 from ..observation import Observation, SampleCounts, SamplePlan, SamplingDesign, uniform_plan
 from ..observation.observation import check_observation
-from ..observation.plan import ALL_UNIFORM, distinct_others
+from ..observation.plan import ALL_UNIFORM, CHOSEN_LINES, distinct_others
 from ..observation.symmetry import PSD, SYMMETRIC
 from .budget import Budget, Side, Wanted
 from .candidates import candidate_columns, candidate_rows
@@ -124,7 +124,7 @@ def proposer(
         check_real(observation.values, "goals")
         check_alone(symmetric or observation.symmetry, **counts, required=how["required"])
         next_plan = partial(round_for, goal=goal, budget=budget, costs=costs, forbidden=forbidden, seed=seed)
-        return Proposer(next_plan, ended=partial(how_it_ended, goal=goal))
+        return Proposer(next_plan, ended=partial(how_it_ended, goal=goal, budget=budget))
     if observation.symmetry == PSD:
         strategy = how["strategy"]
         total = psd_totals(observation.shape, counts, budget, (costs, how["required"], forbidden), strategy)
@@ -250,7 +250,7 @@ class Purchase:
         self, observation: Observation, wanted: Wanted, coming: _Round, rng: np.random.Generator
     ) -> SamplePlan:
         """The next rows, or columns, or pilots of both."""
-        design, why = SamplingDesign("adaptive", "adaptive", "uniform"), "drawn uniformly, as pilots"
+        design, why = CHOSEN_LINES, "drawn uniformly, as pilots"
         words = ["given" if len(side.forbidden) else "uniform" for side in (wanted.columns, wanted.rows)]
         drawn = SamplingDesign(words[0], words[1], "uniform")
         columns = rows = NO_INDEX

@@ -103,7 +103,7 @@ def select_columns(
     >>> [int(j) for j in curplus.select_columns(M, 2, method="qdeim")]
     [7, 31]
     """
-    matrix = whole_history(source)
+    matrix = whole_history(source, real=goal is not None)
     n, m = matrix.shape
     k = check_count(k, name="k", at_most=m, of="columns")
     if rank is not None:
@@ -115,7 +115,6 @@ def select_columns(
         return NO_INDEX
     prices = None if cost is None else np.array(Costs(column=cost).of((n, m)).columns, dtype=np.float64)
     if goal is not None:
-        check_real(matrix.data if scipy.sparse.issparse(matrix) else matrix, "columns for the mean")
         return columns_for_mean(history_of(matrix), k, generator, prices)
     if prices is None:
         return rule.select(matrix, k, min(rank or k, n, m), generator)
@@ -140,7 +139,7 @@ def history_of(matrix: Any) -> History:
     return History.of_matrix(matrix, right_vectors(matrix, rank)[0])
 
 
-def whole_history(source: Any) -> Any:
+def whole_history(source: Any, *, real: bool) -> Any:
     """All of a matrix in double precision, in NumPy or CSC form, scaled so that squares stay in range."""
     if scipy.sparse.issparse(source):
         check_two_dimensional(source.shape)
@@ -150,4 +149,6 @@ def whole_history(source: Any) -> Any:
     else:
         source = as_source(source)
         values = matrix = double(to_numpy(source.columns(np.arange(source.shape[1]))))
+    if real:
+        check_real(values, "columns for the mean")
     return matrix / power_of_two(check_finite(values, name="the matrix"), values)

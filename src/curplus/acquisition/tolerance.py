@@ -14,13 +14,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._arrays import adjoint, double, take
-from .._support.sets import NO_INDEX, union
+from .._support.sets import NO_INDEX
 from .._typing import IndexVector, Shape
 from ..evaluation.residual import zero_at_gaps
-from ..observation import Observation, SamplePlan, SamplingDesign
-from ..observation.plan import distinct_others
+from ..observation import Observation, SamplePlan
+from ..observation.plan import ALL_UNIFORM, CHOSEN_LINES, distinct_others
 from .budget import check_budget
 from .candidates import scaled
+from .entry_strategies import UniformEntries
 from .goals import Rounds
 from .look import FIRST_LOOK, Look, look
 from .prices import Prices, spent
@@ -28,11 +29,9 @@ from .score import ResidualColumns, weighted_draw
 
 __all__ = ["Allowance", "rounds_to_tolerance"]
 
-MORE_CROSSES = (
-    0.25  # more rows and columns after each look; half of it below twice the tolerance (tolerance.py: 3 to 12 %)
-)
+# more rows and columns after each look; half of it below twice the tolerance (benchmarks/tolerance.py: 3 to 12 %)
+MORE_CROSSES = 0.25
 NAMED = 20  # entries that are drawn for each row, as many are in the same rows
-ADAPTIVE = SamplingDesign("adaptive", "adaptive", "uniform")
 
 
 class Allowance(NamedTuple):
@@ -106,17 +105,15 @@ def _more_crosses(found: Look, most: int, symmetric: bool, rng: np.random.Genera
 def _plan(seen: Observation, *, rows: IndexVector = NO_INDEX, columns: IndexVector = NO_INDEX) -> SamplePlan:
     what = f"{len(rows)} rows" if len(rows) else f"{len(columns)} columns"
     reason = f"{what} through the largest errors of the last look"
-    return SamplePlan(seen.shape, columns, rows, NO_INDEX, NO_INDEX, design=ADAPTIVE, reasons=(reason,))
+    return SamplePlan(seen.shape, columns, rows, NO_INDEX, NO_INDEX, design=CHOSEN_LINES, reasons=(reason,))
 
 
 def fresh_entries(seen: Observation, wanted: int, rng: np.random.Generator) -> SamplePlan:
     """Entries for the next look, uniformly from all positions of which none is known as an entry."""
-    n, m = seen.shape
-    excluded = union(seen.entries.flat_index, seen.gap_index())
-    flat = distinct_others(rng, n * m, min(wanted, n * m - len(excluded)), excluded)
-    reason = f"{len(flat)} entries drawn uniformly, to judge"
-    design = SamplingDesign("uniform", "uniform", "uniform")
-    return SamplePlan(seen.shape, NO_INDEX, NO_INDEX, flat // m, flat % m, design=design, reasons=(reason,))
+    grid = UniformEntries().grid(seen)
+    i, j = grid.draw(min(wanted, grid.n_left), rng)
+    reason = f"{len(i)} entries drawn uniformly, to judge"
+    return SamplePlan(seen.shape, NO_INDEX, NO_INDEX, i, j, design=ALL_UNIFORM, reasons=(reason,))
 
 
 def more_rows(found: Look, most: int, rng: np.random.Generator) -> IndexVector:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .._typing import IndexVector, Names, Shape
-from .._validation import check_count, check_index, check_level
+from .._validation import check_axis, check_count, check_index, check_level, check_real
 from ..exceptions import InvalidArgumentError
 from ..factorization import Fact
 from ..factorization.report import facts_as_html, facts_as_text
@@ -63,8 +64,7 @@ class Best:
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", check_count(self.k, name="k", at_least=1))
         object.__setattr__(self, "level", check_level(self.level))
-        if self.axis not in (0, 1) or isinstance(self.axis, bool):
-            raise InvalidArgumentError(f"axis={self.axis!r} is neither 1, for the best rows, nor 0, for columns.")
+        check_axis(self.axis)
         if self.among is not None:
             object.__setattr__(self, "among", tuple(self.among))
 
@@ -91,7 +91,7 @@ class Decision:
     is_decided: bool
     looks: tuple[RoundOfColumns, ...]  # how often rows were compared, in how many columns, and what was left
     error_spent: float  # of 1 - level
-    n_more: float  # forecast: values to be read until it is decided
+    n_more: float  # forecast: values to be read until it is decided; NaN if values forbid to compare
     reason: str
     what: str = "rows"
     names: Names | None = None  # of all rows
@@ -110,7 +110,7 @@ class Decision:
     def facts(self) -> tuple[Fact, ...]:
         """The facts, ready to be shown."""
         named = {name: self._named(getattr(self, name)) or None for name in ("chosen", "left", "tied")}
-        more = None if self.is_decided else float(f"{self.n_more:.3g}")
+        more = None if self.is_decided or math.isnan(self.n_more) else float(f"{self.n_more:.3g}")
         return (
             Fact("verdict", self.reason),
             Fact("chosen", named["chosen"], "among the best"),
@@ -169,11 +169,21 @@ def standing_of(observation: Observation, best: Best) -> tuple[Decision, Standin
     check_observation(observation)
     if not isinstance(best, Best):
         raise InvalidArgumentError(f"best={best!r} does not say what is looked for. Give curplus.Best(3), for example.")
+    check_real(observation.values, "decisions")
     seen = observation if best.axis == 1 else observation.T
     rows = np.setdiff1d(best.candidates(observation.shape), seen.forbidden.rows)
-    found = eliminated(seen, rows, best.k, 1 if best.largest else -1, 1 - best.level)
+    of = f"{best.what} to choose from that are not forbidden"
+    check_count(best.k, name="k", at_least=1, at_most=len(rows), of=of)
+    if not len(seen.forbidden.other_lines(seen.shape)[1]):
+        raise InvalidArgumentError(f"all {LINES[1 - best.axis]} are forbidden, so {best.what} cannot be compared.")
+    if np.isin(seen.bounds.i, rows).any():
+        found = Standing.of_nothing(rows)
+    else:
+        found = eliminated(seen, rows, best.k, 1 if best.largest else -1, 1 - best.level)
     n_open = len(found.left)
-    if not found.is_decided:
+    if not found.next_size:
+        reason = f"not decided: {seen.bounds.reason}"
+    elif not found.is_decided:
         what = f"{n_open} of {len(rows)} {best.what} are open"
         reason = f"not decided: {what} after {len(found.looks)} looks" if found.looks else "nothing is compared yet"
     elif len(found.tied):

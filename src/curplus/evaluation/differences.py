@@ -174,7 +174,7 @@ FEATURE_RIDGES = np.geomspace(1e-3, 1e3, 13)  # steps: in terms of the mean squa
 
 
 def features_of(rows: FloatArray) -> FloatArray:
-    """Leading components of rows (h, m) that are known whole: what tells columns apart, shape (m, r)."""
+    """Leading components of rows (h, m) that are known whole: how columns differ, shape (m, r)."""
     _, s, Vt = np.linalg.svd(rows - np.mean(rows, axis=1, keepdims=True), full_matrices=False)
     r = int(np.count_nonzero(s[:MOST_FEATURES] > np.finfo(float).eps * max(rows.shape) * (s[0] if len(s) else 0.0)))
     return np.asarray(Vt[:r].T * s[:r])
@@ -290,5 +290,5 @@ def whole_rows(observation: Observation) -> IndexVector:
     n_known = np.bincount(seen.i[seen.outside], minlength=n) + seen.n_columns
     n_known[seen.row_index] = m
     some = np.flatnonzero(n_known >= m - len(seen.forbidden.columns))
-    columns = np.setdiff1d(np.arange(m), seen.forbidden.columns)
+    columns = seen.forbidden.other_lines(seen.shape)[1]
     return some[~np.isnan(values_at(seen, some, columns)).any(axis=1)]

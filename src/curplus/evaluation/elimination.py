@@ -105,11 +105,16 @@ class Standing(NamedTuple):
     looks: tuple[RoundOfColumns, ...]
     error_spent: float
     n_more: float
-    next_size: int  # columns at the next look
+    next_size: int  # columns at the next look; 0 if values forbid to compare
+
+    @classmethod
+    def of_nothing(cls, rows: IndexVector) -> Standing:
+        """All rows are left, and cannot be compared."""
+        return cls(rows[:0], rows, rows[:0], False, (), 0.0, math.nan, next_size=0)
 
 
 class Features(NamedTuple):
-    """What other rows, which are known whole, tell of columns."""
+    """What other rows, which are known whole, have at the columns."""
 
     drawn: FloatArray  # (d, r), of the columns that were drawn
     mean: FloatArray  # (r,), over all columns
@@ -118,7 +123,7 @@ class Features(NamedTuple):
     def of(cls, observation: Observation, paired: Paired) -> Features:
         """Those of the rows that are not compared."""
         others = np.setdiff1d(whole_rows(observation), paired.rows)
-        columns = np.setdiff1d(np.arange(observation.shape[1]), observation.forbidden.columns)
+        columns = observation.forbidden.other_lines(observation.shape)[1]
         features = features_of(values_at(observation, others, columns))
         return cls(features[np.searchsorted(columns, paired.columns)], np.mean(features, axis=0))
 
@@ -132,7 +137,7 @@ def eliminated(observation: Observation, rows: IndexVector, k: int, sign: int, e
     chosen, left = np.array(race.chosen, dtype=np.int64), race.left
     is_decided, tied = not len(left), left[:0]
     if not is_decided and is_exact and np.isin(rows[left], whole_rows(observation)).all():
-        columns = np.setdiff1d(np.arange(observation.shape[1]), observation.forbidden.columns)
+        columns = observation.forbidden.other_lines(observation.shape)[1]
         means = unit * values_at(observation, rows[left], columns).mean(axis=1)
         best, tied = _by_exact_means(means, k - len(chosen))
         chosen, tied, is_decided = np.append(chosen, left[best]), left[tied], True
@@ -167,7 +172,7 @@ class _Race:
         self.last: tuple[Means, float] | None = None  # means of those left at the last look, and its chance
 
     def run(self) -> None:
-        """RoundOfColumns after look, as far as values go."""
+        """Look after look, as far as values go."""
         if self.places >= len(self.left):
             self.chosen, self.left = self.left.tolist(), self.left[:0]
         boundary, whole = Boundary(), math.log(self.sizes[-1] * GROWTH / FIRST_COLUMNS) if self.sizes else 1.0

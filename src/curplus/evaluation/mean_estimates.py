@@ -16,12 +16,10 @@ from ..factorization.report import facts_as_html, facts_as_text
 from ..observation import Observation
 from ..observation.fill import limited
 from ..observation.forbidden import OPEN_PLACES
-from .best import Best, decide
+from .best import LINES, Best, decide
 from .differences import Difference, Means, largest_possible, paired_means, rank_limits
 
 __all__ = ["MeanEstimates"]
-
-AVERAGED = ("columns", "rows")
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +53,7 @@ class MeanEstimates:
     @property
     def what(self) -> str:
         """Whose means they are: "rows" or "columns"."""
-        return AVERAGED[self.axis]
+        return LINES[self.axis]
 
     @property
     def is_open(self) -> Any:
@@ -64,7 +62,8 @@ class MeanEstimates:
 
     def within(self, min_value: float | None, max_value: float | None, shape: Shape) -> MeanEstimates:
         """The same of values that are known to have these limits, in a matrix of this shape."""
-        names, size = ("estimate", "low", "high", "joint_low", "joint_high"), math.prod(shape)
+        names = ("estimate", "low", "high", "joint_low", "joint_high")
+        size = math.prod(shape) if self.n_places is None else max(float(np.sum(self.n_places)), 1.0)
         means: dict[str, Any] = {name: limited(getattr(self, name), min_value, max_value) for name in names}
         sums = np.array([self.total, *(self.total_interval or ())]) / size
         total, *ends = (float(x) for x in limited(sums, min_value, max_value) * size)
@@ -117,7 +116,7 @@ class MeanEstimates:
             ``estimate``, ``low``, ``high`` and ``is_clear``: whether the interval leaves zero out.
         """
         first, second = check_index([a, b], len(self), name="a and b").tolist()
-        if self.paired is not None and first != second:
+        if self.paired is not None and first != second and not self.reason:
             return paired_means(self.paired, [first, second]).difference(0, 1, self.level)
         return self.compared[0].difference(first, second, self.level)
 

@@ -15,8 +15,7 @@ import scipy.special
 
 from .._arrays import harmless_unit, to_numpy
 from .._typing import FloatArray
-from .._validation import check_real
-from ..exceptions import InvalidArgumentError
+from .._validation import check_axis, check_real
 from ..factorization import Factorization
 from ..observation import Observation
 from .certificate import CROSS_FITTED
@@ -119,8 +118,7 @@ def estimate_means(
     """
     check_arguments(approximation, observation, level, caller="estimate_means")
     check_real(observation.values, "means and intervals of cells")
-    if axis not in (0, 1) or isinstance(axis, bool):
-        raise InvalidArgumentError(f"axis={axis!r} is neither 1, for means of rows, nor 0, for means of columns.")
+    check_axis(axis)
     if axis == 0:
         estimates = replace(_means_of_rows(approximation.T, observation.T, float(level)), axis=0)
     else:

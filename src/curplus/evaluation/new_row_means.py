@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .._arrays import array_namespace, largest, largest_known, power_of_two, take, to_numpy
 from .._typing import FloatArray, IndexVector
-from .._validation import check_level
+from .._validation import check_level, check_real
 from ..exceptions import InvalidArgumentError
 from ..factorization import Factorization
 from ..factorization.new_rows import RowPrior, checked_order, row_prior
@@ -34,6 +34,7 @@ def new_row_means(
     """Means of new rows, with intervals; the work of ``Factorization.row_means``."""
     level = check_level(level)
     rows, names, column_names = numbers(known, name="known")
+    check_real(approximation.core.Z, "means of new rows")
     order = checked_order(approximation, rows, column_names, ("rows", "columns"))
     values = to_numpy(rows).astype(np.float64)
     values = values if order is None else values[:, order]

@@ -65,6 +65,11 @@ class Region(NamedTuple):
         covered: NDArray[np.bool_] = on_row[i] | on_column[j] | is_in(i * shape[1] + j, cells)
         return covered
 
+    def other_lines(self, shape: Shape) -> tuple[IndexVector, IndexVector]:
+        """The rows, and the columns, that are not among them, ascending."""
+        rows, columns = (np.setdiff1d(np.arange(size), x) for size, x in zip(shape, self[:2], strict=True))
+        return rows, columns
+
     def others(self, shape: Shape) -> FloatArray:
         """How many places of each row are not among them, which are as a union has them, shape (n,)."""
         others = shape[1] - len(self.columns) - np.bincount(self.cells[0], minlength=shape[0]).astype(np.float64)
@@ -78,8 +83,10 @@ class Region(NamedTuple):
 
 def check_region(places: Any, shape: Shape, *, name: str) -> Region:
     """The places that a dict names, of a matrix of this size, each at most once."""
-    if places is None or isinstance(places, Region):
-        return Region() if places is None else places
+    if places is None:
+        return Region()
+    if isinstance(places, Region):
+        places = places._asdict()
     if not isinstance(places, Mapping) or not set(places) <= set(Region._fields):
         raise InvalidArgumentError(
             f"{name}={places!r} is no dict of places. Give {name}={{'rows': [...], 'columns': [...], 'cells': (i, j)}} "

@@ -91,7 +91,8 @@ def in_logarithms(observation: Observation) -> Observation:
 def filled_in_units(observation: Observation, approximation: Any, min_value: Any, max_value: Any) -> Matrix:
     """The whole matrix, by an approximation of the logarithms; what was measured is as it was measured."""
     limits = logarithm_of_limit(min_value), logarithm_of_limit(max_value)
-    return with_measured(observation, np.exp(filled_array(in_logarithms(observation), approximation, *limits)))
+    logarithms = filled_array(in_logarithms(observation), approximation, *limits)
+    return with_measured(observation, array_namespace(logarithms).exp(logarithms))
 
 
 def logarithm_of_bounds(bounds: Bounds, rows: Any, columns: Any) -> Bounds:

@@ -53,4 +53,8 @@ def chosen_models(models: Sequence[Any] | None) -> tuple[Model, ...]:
             f"models={models!r}: {'no model' if not wanted else f'{unknown[0]!r} is no model'}. "
             f"Give some of {', '.join(map(repr, by_name))}, or objects with applies, settled and fit."
         )
-    return tuple(by_name[x] if isinstance(x, str) else x for x in wanted)
+    found = tuple(by_name[x] if isinstance(x, str) else x for x in wanted)
+    names = [model.name for model in found]
+    if len(set(names)) < len(names):
+        raise InvalidArgumentError(f"models={models!r}: two have the same name ({names}). Give each its own.")
+    return found
