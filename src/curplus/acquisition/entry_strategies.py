@@ -16,7 +16,7 @@ from .._validation import check_count
 from ..exceptions import InvalidArgumentError
 from ..factorization import leading_basis
 from ..observation import Observation
-from ..observation.plan import OpenGrid
+from ..observation.plan import distinct_others
 from .candidates import samples_without_gaps, scaled
 from .score import leverage_scores
 
@@ -44,19 +44,17 @@ class EntryStrategy(Protocol):
 class UniformEntries:
     """Every position is as likely as any other, as in the paper.
 
-    No position of a uniform sample is drawn again, none that is known to be a gap, and none that is forbidden.
+    No position of a uniform sample is drawn again, and none that is known to be a gap.
     """
 
     def draw(self, observation: Observation, count: int, rng: np.random.Generator) -> EntryDraws:
-        grid = self.grid(observation)
-        _check_left(grid.n_left, count)
-        return EntryDraws(*grid.draw(count, rng), uniform=True)
-
-    def grid(self, observation: Observation) -> OpenGrid:
-        """The positions that can be drawn."""
+        n, m = observation.shape
         entries = observation.entries
         known = entries.flat_index if entries.probabilities is None else entries.flat_index[:0]
-        return OpenGrid.of(observation.forbidden, observation.shape, union(known, observation.gap_index()))
+        excluded = union(known, observation.gap_index())
+        _check_left(n * m - len(excluded), count)
+        flat = distinct_others(rng, n * m, count, excluded)
+        return EntryDraws(flat // m, flat % m, uniform=True)
 
 
 @dataclass(frozen=True)
@@ -120,8 +118,8 @@ def _drawn_again(draw: Callable[[int], IndexVector], flat: IndexVector, gaps: In
 def _check_left(n_left: int, count: int) -> None:
     if count > n_left:
         raise InvalidArgumentError(
-            f"{count} more entries are asked for, but only {n_left} positions are left that are neither known, "
-            "nor known to be gaps, nor forbidden. Ask for fewer entries."
+            f"{count} more entries are asked for, but only {n_left} positions are left that are not known or known to "
+            "be gaps. Ask for fewer entries."
         )
 
 

@@ -17,7 +17,7 @@ from ..exceptions import InvalidArgumentError
 from ..methods import approximate
 from ..observation import Observation, SamplePlan
 from ..observation.plan import ALL_UNIFORM
-from .entry_strategies import UniformEntries
+from .open_grid import OpenGrid
 from .prices import ROUNDED_UP, Prices, affordable
 
 __all__ = ["NarrowMeans", "mean_round"]
@@ -82,7 +82,7 @@ def mean_round(
         if widest <= goal.width:
             return None
         count = math.ceil(known * min(max((widest / goal.width) ** 2, LEAST_MORE), MOST_MORE)) - known
-    grid, rng = UniformEntries().grid(observation), np.random.default_rng([seed, *observation.counts])
+    grid, rng = OpenGrid.of(observation), np.random.default_rng([seed, *observation.counts])
     count = math.floor(min(count, grid.n_left, money / prices.mean_entry * ROUNDED_UP))
     if count < 1:
         return None

@@ -21,9 +21,9 @@ from ..observation import Observation, SamplePlan
 from ..observation.plan import ALL_UNIFORM, CHOSEN_LINES, distinct_others
 from .budget import check_budget
 from .candidates import scaled
-from .entry_strategies import UniformEntries
 from .goals import Rounds
 from .look import FIRST_LOOK, Look, look
+from .open_grid import OpenGrid
 from .prices import Prices, spent
 from .score import ResidualColumns, weighted_draw
 
@@ -110,7 +110,7 @@ def _plan(seen: Observation, *, rows: IndexVector = NO_INDEX, columns: IndexVect
 
 def fresh_entries(seen: Observation, wanted: int, rng: np.random.Generator) -> SamplePlan:
     """Entries for the next look, uniformly from all positions of which none is known as an entry."""
-    grid = UniformEntries().grid(seen)
+    grid = OpenGrid.of(seen)
     i, j = grid.draw(min(wanted, grid.n_left), rng)
     reason = f"{len(i)} entries drawn uniformly, to judge"
     return SamplePlan(seen.shape, NO_INDEX, NO_INDEX, i, j, design=ALL_UNIFORM, reasons=(reason,))

@@ -11,8 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arrays import index_table
-from .._support.sets import NO_INDEX, union
+from .._support.sets import NO_INDEX
 from .._typing import IndexVector, RandomState, Shape, Vector
 from .._validation import check_count, check_shape, random_generator
 from ..exceptions import InvalidArgumentError
@@ -21,7 +20,6 @@ from .forbidden import Region
 __all__ = [
     "ALL_UNIFORM",
     "CHOSEN_LINES",
-    "OpenGrid",
     "SampleCounts",
     "SamplePlan",
     "SamplingDesign",
@@ -176,32 +174,6 @@ def _is_new(numbers: IndexVector, seen: IndexVector) -> NDArray[np.bool_]:
         return np.ones(len(numbers), dtype=bool)
     place = np.minimum(np.searchsorted(seen, numbers), len(seen) - 1)
     return np.not_equal(seen[place], numbers)
-
-
-class OpenGrid(NamedTuple):
-    """The rows and columns that are not forbidden, whose places are numbered row by row, and those that are taken."""
-
-    rows: IndexVector
-    columns: IndexVector
-    taken: IndexVector  # numbers
-
-    @classmethod
-    def of(cls, forbidden: Region, shape: Shape, taken: IndexVector) -> OpenGrid:
-        """Without forbidden places, and without others of the whole matrix, numbered row by row as well."""
-        (n, m), rows, columns = shape, *forbidden.other_lines(shape)
-        taken = union(taken, forbidden.cells[0] * m + forbidden.cells[1])
-        row, column = index_table(rows, n)[taken // m], index_table(columns, m)[taken % m]
-        return cls(rows, columns, (row * len(columns) + column)[(row >= 0) & (column >= 0)])
-
-    @property
-    def n_left(self) -> int:
-        """How many places are not taken."""
-        return len(self.rows) * len(self.columns) - len(self.taken)
-
-    def draw(self, count: int, rng: np.random.Generator) -> tuple[IndexVector, IndexVector]:
-        """Some of the places that are left, uniformly at random."""
-        place = distinct_others(rng, len(self.rows) * len(self.columns), count, self.taken)
-        return self.rows[place // len(self.columns)], self.columns[place % len(self.columns)]
 
 
 def distinct_others(rng: np.random.Generator, size: int, count: int, taken: IndexVector) -> IndexVector:
