@@ -102,7 +102,9 @@ def test_every_kind_of_sample_gives_a_symmetric_answer(data, M, word, seed):
 
 
 @pytest.mark.parametrize("n_entries", [0, 2000])
-@pytest.mark.parametrize("strategy", ["auto", "uniform", "pivoted", "residual_norm", "leverage"])
+@pytest.mark.parametrize(
+    "strategy", effort(["auto", "uniform"], ["auto", "uniform", "pivoted", "residual_norm", "leverage"])
+)
 def test_a_symmetric_answer_is_no_worse_than_the_one_without_the_promise(strategy, n_entries):
     M = rbf(80) - rbf(80, seed=1)
     how = {"n_columns": 12, "n_entries": n_entries, "strategy": strategy, "symmetric": True}
@@ -140,10 +142,11 @@ def test_many_entries_correct_a_psd_answer_that_few_columns_leave_poor():
     i, j = np.random.default_rng(0).integers(150, size=(2, 9000))
     lines = {"shape": M.shape, "column_index": index, "columns": M[:, index], "symmetry": "psd"}
     few, many = Observation(**lines), Observation(**lines, i=i, j=j, values=M[i, j])
-    error, without = (np.linalg.norm(M - approximate(o).to_array()) for o in (many, few))
+    corrected = approximate(many)
+    error, without = (np.linalg.norm(M - answer.to_array()) for answer in (corrected, approximate(few)))
     assert error < 0.5 * without
-    assert np.linalg.eigvalsh(approximate(many).to_array())[0] > -1e-12
-    assert math.isnan(certify(approximate(many), many).trace)
+    assert np.linalg.eigvalsh(corrected.to_array())[0] > -1e-12
+    assert math.isnan(certify(corrected, many).trace)
 
 
 def test_survives_save_truncate_and_transposition(tmp_path):

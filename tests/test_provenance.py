@@ -29,6 +29,17 @@ def noisy(full_rank):
     return M, curplus.observe(M, n_columns=20, n_rows=70, n_entries=4000, rng=0)
 
 
+MADE = {}
+
+
+@pytest.fixture
+def approximated(noisy):
+    """The answer of `approximate` for this matrix, made once for all tests."""
+    if not MADE:
+        MADE["noisy"] = curplus.approximate(noisy[1], 4)
+    return MADE["noisy"]
+
+
 def changed(tmp_path):
     """What may be done to an approximation, and to its observation with it."""
 
@@ -76,7 +87,7 @@ def test_making_it_again_gives_the_same(noisy, make, tmp_path):
 
 def test_the_example_of_a_cut_approximation_is_covered():
     """Rank 6 cut to 5, rows alone: intervals once were for the approximation before the cut, and none covered."""
-    given, covered, draws = 0, 0, effort(8, 200)
+    given, covered, draws = 0, 0, effort(4, 200)
     for seed in range(draws):
         r = np.random.default_rng(seed)
         signal = r.standard_normal((400, 6)) * [1, 1, 1, 1, 1, 0.04] @ r.standard_normal((6, 300))
@@ -145,10 +156,10 @@ def spoilt(seen):
         (lambda M, seen: curplus.observe(M + 1, n_columns=20, n_rows=70, n_entries=4000, rng=0), "values of entries"),
     ],
 )
-def test_another_observation_is_refused(noisy, other, what):
+def test_another_observation_is_refused(noisy, approximated, other, what):
     M, seen = noisy
     with pytest.raises(InvalidArgumentError, match=f"computed from another observation: its .*{what}.* differ"):
-        curplus.certify(curplus.approximate(seen, 4), other(M, seen))
+        curplus.certify(approximated, other(M, seen))
 
 
 def test_a_fingerprint_does_not_depend_on_library_or_order_of_axes(noisy, xp):
@@ -225,13 +236,12 @@ def test_a_method_that_needs_more_rows_than_are_left_says_so(full_rank):
     assert "cannot be made again: rank=50 but only 45 rows" in curplus.certify(curplus.cur_plus(seen, 50), seen).reason
 
 
-def test_an_approximation_cannot_be_changed(noisy):
-    approx = curplus.approximate(noisy[1], 4)
+def test_an_approximation_cannot_be_changed(approximated):
     for name in ("core", "provenance", "rank"):
         with pytest.raises((dataclasses.FrozenInstanceError, AttributeError)):
-            setattr(approx, name, None)
+            setattr(approximated, name, None)
     with pytest.raises(ValueError, match="read-only"):
-        approx.core.Z[0, 0] = 5
+        approximated.core.Z[0, 0] = 5
 
 
 # The report
@@ -244,8 +254,8 @@ def test_a_transposed_report_speaks_of_the_other_axis():
     assert report == report.T.T
 
 
-def test_a_cut_changes_the_rank_in_the_report(noisy):
-    report = curplus.approximate(noisy[1], 4).truncate(2).report
+def test_a_cut_changes_the_rank_in_the_report(approximated):
+    report = approximated.truncate(2).report
     assert report["rank"].text == "2, cut from 4"
     assert "verdict" not in report.to_dict()  # it was about the approximation before the cut
 
@@ -258,8 +268,8 @@ def test_what_a_fact_says_never_hides_it():
     assert "dominant" in report._repr_html_()
 
 
-def test_a_report_is_data(noisy):
-    report = curplus.approximate(noisy[1], 4).report
+def test_a_report_is_data(approximated):
+    report = approximated.report
     assert json.loads(json.dumps(report.to_dict()))["rank"] == 4
     assert report.rank == report["rank"].value == 4
     with pytest.raises(AttributeError, match="the report has no 'rnak'; it has rank"):
@@ -269,27 +279,24 @@ def test_a_report_is_data(noisy):
 # Arrays and arguments that are something else
 
 
-def test_an_approximation_is_not_silently_an_array(noisy):
-    approx = curplus.approximate(noisy[1], 4)
-    for call in (lambda: np.asarray(approx), lambda: np.linalg.norm(approx)):
+def test_an_approximation_is_not_silently_an_array(approximated):
+    for call in (lambda: np.asarray(approximated), lambda: np.linalg.norm(approximated)):
         with pytest.raises(InvalidArgumentError, match=r"a factorization is not an array.* Use \.to_array\(\)"):
             call()
 
 
-def test_a_table_can_multiply_an_approximation_only_in_words(noisy):
+def test_a_table_can_multiply_an_approximation_only_in_words(approximated):
     pd = pytest.importorskip("pandas")
-    approx = curplus.approximate(noisy[1], 4)
     with pytest.raises(InvalidArgumentError, match=r"\.to_array\(\)"):
-        _ = pd.DataFrame(np.ones((3, 200))) @ approx
-    product = approx @ pd.DataFrame(np.eye(150)[:, :2])
-    np.testing.assert_allclose(product, approx.columns([0, 1]))
+        _ = pd.DataFrame(np.ones((3, 200))) @ approximated
+    product = approximated @ pd.DataFrame(np.eye(150)[:, :2])
+    np.testing.assert_allclose(product, approximated.columns([0, 1]))
 
 
-def test_swapped_arguments_are_named(noisy):
+def test_swapped_arguments_are_named(noisy, approximated):
     M, seen = noisy
-    approx = curplus.approximate(seen, 4)
     with pytest.raises(InvalidArgumentError, match=r"Give certify\(approximation, observation\)"):
-        curplus.certify(seen, approx)
+        curplus.certify(seen, approximated)
     with pytest.raises(InvalidArgumentError, match=r"Give cur_full\(source, observation\)"):
         curplus.cur_full(seen, M)
     counts = {"n_columns": 2, "n_rows": 2, "n_entries": 2}
@@ -311,17 +318,16 @@ def test_swapped_arguments_are_named(noisy):
 
 
 @pytest.mark.parametrize("level", ["a", None, 0, 1, 2, float("nan")])
-def test_a_level_that_is_no_confidence_is_refused(noisy, level):
+def test_a_level_that_is_no_confidence_is_refused(noisy, approximated, level):
     with pytest.raises(InvalidArgumentError, match="is not a confidence"):
-        curplus.certify(curplus.approximate(noisy[1], 4), noisy[1], level=level)
+        curplus.certify(approximated, noisy[1], level=level)
 
 
 def test_very_large_and_small_numbers_are_certified_without_overflow(noisy):
     M, _ = noisy
     for unit in (1e200, 1e-200):
         seen = curplus.observe(M * unit, n_columns=20, n_rows=70, n_entries=4000, rng=0)
-        certificate = curplus.certify(curplus.approximate(seen, 4), seen)
+        answer = curplus.approximate(seen, 4)
+        certificate = curplus.certify(answer, seen)
         assert np.isfinite(certificate.errors).all()
-        assert certificate.error / unit == pytest.approx(
-            np.linalg.norm(M - curplus.approximate(seen, 4).to_array() / unit), rel=0.1
-        )
+        assert certificate.error / unit == pytest.approx(np.linalg.norm(M - answer.to_array() / unit), rel=0.1)
