@@ -5,8 +5,9 @@ Run: python benchmarks/certificate.py [--draws 200] [--data DIR] [--evidence ent
 
 Four benign matrices, one of them also with half of it read, four whose errors have long tails, and six whose errors
 sit in few places, which some hundred entries often miss; four matrices of counts, two of them also without rows and
-columns, and a genetic-interaction map of which a tenth is acquired (where the data sets are at hand). Each is observed
-anew in every draw, and four kinds of evidence judge the answer:
+columns, a genetic-interaction map of which a tenth is acquired, and errors of models on data sets (OBOE) of which a
+tenth is read, as entries alone and by acquire (where the data sets are at hand). Each is observed anew in every draw,
+and four kinds of evidence judge the answer:
 
 entries   those that approximate sets aside, or all of them by cross-fitting
 full      all entries, of an answer of cur_full, which uses none
@@ -50,6 +51,7 @@ class Case(NamedTuple):
     n_entries: int
     acquired: bool = False
     only_entries: bool = False
+    budget: float | None = None  # of acquire, which then chooses how many rows, columns and entries it reads
 
 
 def cases(folder: str | None) -> Iterator[Case]:
@@ -89,7 +91,7 @@ def cases(folder: str | None) -> Iterator[Case]:
 
 
 def counts_and_screens(folder: str | None) -> Iterator[Case]:
-    """Four matrices of counts, and a double screen of genes of which a tenth is acquired.
+    """Four matrices of counts, a screen of pairs of genes, and errors of models on data sets: a tenth of both is read.
 
     The rules were settled with counts 7 and 8 in sight; 9 and 10 took no part.
     """
@@ -103,6 +105,11 @@ def counts_and_screens(folder: str | None) -> Iterator[Case]:
     screen = pathlib.Path(folder or "", "norman_gi.npz")
     if screen.is_file():
         yield Case("genetic interactions", np.load(screen)["replicate1"].astype(float), None, 6, 6, 2880, True, True)
+    models = pathlib.Path(folder or "", "oboe.npz")
+    if models.is_file():
+        M = np.load(models)["error"].astype(float)
+        yield Case("OBOE, entries alone", M, None, 0, 0, M.size // 10, only_entries=True)
+        yield Case("OBOE, acquired", M, None, 0, 0, 0, only_entries=True, budget=0.1)
 
 
 Answer = tuple[curplus.Factorization, curplus.Observation]
@@ -134,6 +141,8 @@ def by_rows_after_a_cut(case: Case, seed: int) -> Answer:
 
 
 def observe(case: Case, n_entries: int, seed: int) -> curplus.Observation:
+    if case.budget:
+        return curplus.acquire(case.M, budget=case.budget, rng=seed)
     read = curplus.acquire if case.acquired else curplus.observe
     return read(case.M, n_columns=case.n_columns, n_rows=case.n_rows, n_entries=n_entries, rng=seed)
 

@@ -163,7 +163,7 @@ def test_an_interval_that_could_be_wrong_is_refused_with_the_reason(noisy, chang
         values[held_out[0]] += 1000.0
         seen, approx = replace(seen, values=values), without_method(approx, held_out)
     elif change == "tail":
-        M = M + 0.5 * np.random.default_rng(0).standard_t(3, M.shape)
+        M = 0.1 * M + np.random.default_rng(0).standard_t(3.6, M.shape)  # the values have the same tail
         seen = curplus.observe(M, n_columns=12, n_rows=12, n_entries=6000, rng=0)
         approx = curplus.cur_full(M, seen, 4)
     elif change == "given":
@@ -175,6 +175,19 @@ def test_an_interval_that_could_be_wrong_is_refused_with_the_reason(noisy, chang
     assert certificate.interval is None
     assert __import__("re").search(reason, certificate.reason)
     assert "no interval" in certificate.verdict or "no estimate" in certificate.verdict
+
+
+@pytest.mark.parametrize("read", [{"budget": 0.1}, {"n_columns": 0, "n_rows": 0, "n_entries": 9154}])
+def test_heavy_errors_of_bounded_values_get_an_interval(read):
+    M = curplus.datasets.load_oboe_errors().matrix
+    given, covered = 0, 0
+    for seed in range(draws := effort(3, 40)):
+        seen = (curplus.acquire if "budget" in read else curplus.observe)(M, **read, rng=seed)
+        approx = curplus.approximate(seen)
+        if interval := curplus.certify(approx, seen).interval:
+            given, covered = given + 1, covered + (interval[0] <= np.linalg.norm(M - approx.to_array()) <= interval[1])
+    assert given >= 0.5 * draws
+    assert covered >= 0.9 * given - 1
 
 
 def large_errors(where):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curplus.evaluation.effective_sample import Tail, check_tails, effective_sample_size, tail_of
+from curplus.evaluation.effective_sample import Tail, check_tails, effective_sample_size, is_bounded, tail_of
 
 BENIGN = Tail(5.0, 1.0)  # it refuses nothing
 
@@ -55,6 +55,21 @@ def test_the_lightness_of_a_tail_is_its_exponent_at_every_depth(rng, draw, light
 def test_a_heavy_tail_is_refused_and_a_doubtful_one_moves_the_upper_end(tail, heavy, stretch):
     assert tail.is_heavy() is heavy
     assert tail.stretch == pytest.approx(stretch)
+
+
+def test_errors_are_bounded_by_values_of_a_light_tail_that_are_not_much_larger(rng):
+    errors, values = rng.standard_normal(2000) ** 2, rng.standard_normal(2000)
+    assert is_bounded(errors, 30 * values**2)
+    assert not is_bounded(errors, 1e4 * values**2)  # one error as large as a value would be half of the sum
+    assert not is_bounded(errors, 1 + rng.pareto(1.0, 2000))
+
+
+def test_bounded_errors_need_half_the_effective_sample_size_and_no_light_tail():
+    squares, heavy = np.ones(60), Tail(1.7, 0.3)
+    options = {"evidence": "held-out entries", "count": 60, "tail": heavy}
+    assert check_tails(squares, {}, limits=2 * np.ones(60), **options) == (pytest.approx(60), "")
+    assert "at least 100 is needed" in check_tails(squares, {}, limits=np.full(60, 1e3), **options)[1]
+    assert "at least 50 is needed" in check_tails(squares[:40], {}, limits=2 * np.ones(60), **options)[1]
 
 
 def test_witnesses_smaller_than_the_tail_do_not_speak_of_it(rng):

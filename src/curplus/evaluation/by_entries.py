@@ -58,8 +58,9 @@ def by_entries(residual: Residual) -> Estimate:
     mean = float(np.mean(weights * squares))
     references = _references(residual, sample, mean)
     tail, n_equal = tail_of(weights * squares, *references.values()), effective_sample_size(weights)
-    size, reason = check_tails(weights * squares, references, sample.evidence, count=n_equal, tail=tail)
     values = to_numpy(take(observation.values, sample.records, axis=0))
+    limits = weights * residual.squares_of(sample.records, np.average(values, weights=weights))
+    size, reason = check_tails(weights * squares, references, sample.evidence, count=n_equal, tail=tail, limits=limits)
     known, n_rest, not_drawn = _population(residual, sample)
     variance = max(
         float(np.mean((weights * (squares / mean - 1)) ** 2)) / len(squares) if mean > 0 else math.nan,

@@ -86,6 +86,11 @@ def certify(approximation: Factorization, observation: Observation, *, level: fl
     twice its length: missed large errors bias the estimate down. The standard error from rows is multiplied by 1.15,
     since rows share their fits.
 
+    Of entries, bounded values need less: hardly an error is larger than the largest value less the mean of the values.
+    If the squares of these differences pass the same check of their tail, and three times the largest of them is no
+    more than the sum of the squared errors, the tail of the errors is not checked, and an s of 50 is enough. By the
+    rule of three, errors that no draw met would then at most double the sum.
+
     If the probabilities leave some positions no chance, the entries do not represent these: their mean inverse
     probability, relative to a uniform draw, is then below 1, and the interval is refused.
 

@@ -22,6 +22,7 @@ __all__ = [
     "Tail",
     "check_tails",
     "effective_sample_size",
+    "is_bounded",
     "tail_of",
     "too_alike",
 ]
@@ -30,7 +31,7 @@ FEWEST = 30  # usual: values, and their effective number, for any statement on t
 FEWEST_FOR_T = 10  # usual: values for an interval by Student's t, a slope, or a fourth power
 # tuned: of an average that is given an interval; it trades refusals for coverage, as do the numbers below
 MIN_EFFECTIVE_SIZE = dict.fromkeys(("held-out entries", "cross-fitted entries"), 100)
-MIN_EFFECTIVE_SIZE |= dict.fromkeys(("left-out rows", "left-out columns"), 50)  # tuned: in the same way
+MIN_EFFECTIVE_SIZE |= dict.fromkeys(("left-out rows", "left-out columns", "bounded errors"), 50)  # tuned: as above
 MIN_TAIL_POWER = 2.5  # tuned: squares that fall off so have a variance; flat from 2.5 to 3 (benchmarks/tails.py)
 # tuned: 1/2 for squares of errors with exponential tails, about .4 for Student's t(4); the coverage is flat from .35 to
 # .45, and 44 to 37 % of the intervals are given (benchmarks/tails.py)
@@ -40,6 +41,7 @@ MIN_LIGHTNESS = 0.4
 MIN_LIGHTNESS_ALONE = 0.45
 LIGHT_ENOUGH = 0.6  # tuned: samples of lighter tails miss too little; flat from .6 to .7 (benchmarks/tails.py)
 N_LARGEST = 100  # tuned: of the squares, which show how they fall off; flat from 50 to 100 (benchmarks/tails.py)
+RULE_OF_THREE = 3.0  # mathematics: what none of n draws met has, with 95 % confidence, a share below 3 / n
 LEVELS = 64  # cost: between which numbers are counted at once
 LARGEST_SQUARE = 1e100  # rounding: a squared error that is as bad as any larger one
 
@@ -108,12 +110,18 @@ class Tail(NamedTuple):
 
 
 def check_tails(
-    squares: FloatArray, reference_errors: Mapping[str, Vector | Squares], evidence: str, *, count: float, tail: Tail
+    squares: FloatArray,
+    reference_errors: Mapping[str, Vector | Squares],
+    evidence: str,
+    *,
+    count: float,
+    tail: Tail,
+    limits: FloatArray | None = None,
 ) -> tuple[float, str]:
     """The effective sample size of ``squares``, and why their average cannot be trusted; empty if it can.
 
     ``reference_errors`` are squares of the same kind at other positions, ``count`` is the number of squares if all had
-    the same chance, ``tail`` how the largest squared errors fall off.
+    the same chance, ``tail`` how the largest squared errors fall off; with ``limits``, see :func:`is_bounded`.
     """
     mean = float(np.mean(squares))
     if mean == 0:
@@ -125,18 +133,29 @@ def check_tails(
         if others.mean_square > 0
     }
     judge = min(sizes, key=lambda name: sizes[name])
-    size, least = sizes[judge], MIN_EFFECTIVE_SIZE[evidence]
+    bounded = limits is not None and is_bounded(squares, limits)
+    size, least = sizes[judge], MIN_EFFECTIVE_SIZE["bounded errors" if bounded else evidence]
     lightness = MIN_LIGHTNESS if len(sizes) > 1 else MIN_LIGHTNESS_ALONE
     reason = ""
     if size < least:
         shown = min(round(size), least - 1)
         reason = f"the effective sample size of the {evidence} is {shown}{judge}, and at least {least} is needed"
-    elif tail.is_heavy(lightness):
+    elif tail.is_heavy(lightness) and not bounded:
         reason = (
             f"the squared errors have too heavy a tail (lightness {_rounded_down(tail.lightness)}, and at least "
             f"{lightness:g} is needed): those not drawn may add up to more than those drawn"
         )
     return size, reason
+
+
+def is_bounded(squares: FloatArray, limits: FloatArray) -> bool:
+    """Whether errors that none of the draws met would add no more than those that were drawn.
+
+    ``limits`` are the squares of the values less their mean: hardly an error is larger than the largest of them. If
+    their tail is light, it is much the same in the whole matrix. By the rule of three, what none of n draws met then
+    adds at most three times as much to the sum of n squared errors.
+    """
+    return not tail_of(limits).is_heavy() and RULE_OF_THREE * float(np.max(limits)) <= float(np.sum(squares))
 
 
 def too_alike(squares: FloatArray, evidence: str, values: FloatArray | None = None) -> str:
