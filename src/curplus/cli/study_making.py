@@ -156,8 +156,7 @@ def retire(study: StudyFile, row: Names = None, column: Names = None, who: Who =
         if column:
             known.retire_column(column, who=who)
         settings, pending = known.settings, known.status().n_pending
-    counts = len(settings.retired_rows), len(settings.retired_columns)
-    facts = [Fact("n_rows", counts[0], "rows retired"), Fact("n_columns", counts[1], "columns retired")]
+    facts = [Fact(f"n_{x.what}s", len(x.retired), f"{x.what}s retired") for x in settings.axes]
     return [Fact("shape", settings.shape), *facts, Fact("n_pending", pending, "pending")]
 
 

@@ -62,7 +62,7 @@ def run(
 
     with Study.open(study) as known, show.interruptible("measured"):
         if command is not None:
-            check_names(command, row=known.settings.row_names, column=known.settings.column_names)
+            check_names(command, row=known.settings.rows.names, column=known.settings.columns.names)
         found = known.run(
             measure,
             budget=budget,
