@@ -21,7 +21,7 @@ from ..sources import Form, LongSource, Source
 from ..sources.convert import whole_matrix
 from . import show
 from .given import check_design, entries_of, open_given
-from .options import Design, Limits, Logs, MatrixFile, Rank, Reading, Scale, Seed, out_option, verb
+from .options import Design, Logs, MatrixFile, Range, Rank, Reading, Scale, Seed, out_option, verb
 from .results import end_facts
 from .write import TABLES, Written, write_matrix
 
@@ -43,7 +43,7 @@ class Filled(NamedTuple):
 @verb
 def complete(
     file: MatrixFile,
-    limits: Limits,
+    limits: Range,
     reading: Reading,
     logs: Logs,
     rank: Rank = None,

@@ -37,11 +37,11 @@ __all__ = [
     "Design",
     "Json",
     "Level",
-    "Limits",
     "Logs",
     "MatrixFile",
     "Names",
     "Prices",
+    "Range",
     "Rank",
     "Reading",
     "Sampling",
@@ -261,7 +261,7 @@ MatrixFile = Annotated[
 
 
 @dataclass(frozen=True)
-class Limits:
+class Range:
     """What values are never beyond."""
 
     min_value: float | None = opt("Predicted values are not below this; measured ones stay.")

@@ -16,7 +16,7 @@ from ..sources.content import ending_of
 from ..study import Study
 from . import show
 from .approximate import Out, save_approximation
-from .options import Level, Limits, Names, StudyFile, opt, out_option, verb
+from .options import Level, Names, Range, StudyFile, opt, out_option, verb
 from .results import answer_facts, certificate_facts, end_facts, read_facts
 from .write import FRAMES
 
@@ -64,7 +64,7 @@ def fit(study: StudyFile, out: Out = None) -> list[Fact]:
 
 @verb
 def predict(
-    study: StudyFile, limits: Limits, row: Names = None, column: Names = None, level: Level = 0.9, out: Table = None
+    study: StudyFile, limits: Range, row: Names = None, column: Names = None, level: Level = 0.9, out: Table = None
 ) -> list[Fact]:
     """Predict cells, with intervals where these can be given; measured values are kept."""
     with Study.open(study) as known, show.working("predicting"):
@@ -79,7 +79,7 @@ def predict(
 
 @verb
 def means(
-    study: StudyFile, compared: Compared, limits: Limits, best: Best = 1, level: Level = 0.95, out: Table = None
+    study: StudyFile, compared: Compared, limits: Range, best: Best = 1, level: Level = 0.95, out: Table = None
 ) -> list[Fact]:
     """Estimate the mean of every row or column with its interval, and say which may be the best."""
     axis, largest = compared.axis, not compared.smallest
