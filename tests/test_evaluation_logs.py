@@ -443,7 +443,7 @@ def study(tmp_path, history):
 
 
 def test_a_study_of_logs_knows_their_answers_for_nothing(study, history):
-    assert study.settings.row_names == ("org/a", "org/b", "org/new")
+    assert study.settings.rows.names == ("org/a", "org/b", "org/new")
     assert study.settings.shape == (3, 8)
     status = study.status()
     assert (status.n_values, status.spent) == (16, 0)

@@ -113,10 +113,10 @@ CRAFTED = {
         'UPDATE changes SET settings = replace(settings, \'"costs": null\', \'"costs": {"row": "x"}\')'
     ],
     "names that are missing": [
-        'UPDATE changes SET settings = replace(settings, \'"row_names": null\', \'"row_names": ["a"]\')'
+        'UPDATE changes SET settings = replace(settings, \'{"names": null\', \'{"names": ["a"]\')'
     ],
     "a row outside that is retired": [
-        "UPDATE changes SET settings = replace(settings, '\"retired_rows\": []', '\"retired_rows\": [99]')"
+        "UPDATE changes SET settings = replace(settings, '\"retired\": []', '\"retired\": [99]')"
     ],
     "a cell outside": [f"INSERT INTO records (tell, cell, value, side, asked) VALUES (1, {5 * WIDTH}, 1.0, 0, 0)"],
     "a column outside": ["INSERT INTO records (tell, cell, value, side, asked) VALUES (1, 4, 1.0, 0, 0)"],
@@ -145,7 +145,7 @@ CHANGED = {
     "a price": "UPDATE lists SET price = 0.5",
     "what was spent": "UPDATE tells SET spent = 0",
     "the noise": "UPDATE changes SET settings = replace(settings, '0.1', '0.2')",
-    "a name": 'UPDATE changes SET settings = replace(settings, \'"row_names": null\', \'"row_names": ["a"]\')',
+    "a name": 'UPDATE changes SET settings = replace(settings, \'{"names": null\', \'{"names": ["a"]\')',
     "an error": "INSERT INTO rounds VALUES (NULL, 1, 1, 1, 1, 1, 1, 1, 1, 'x')",
 }
 

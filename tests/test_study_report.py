@@ -14,7 +14,8 @@ import curplus
 from curplus import Study
 from curplus.evaluation.cross_fit import cross_fit
 from curplus.exceptions import InvalidArgumentError
-from curplus.study.report.answer import number, percent, table_of
+from curplus.study.report import cells
+from curplus.study.report.cells import number, percent
 from curplus.study.report.facts import facts_of
 from curplus.study.report.pictures import pictures_of, shares_of
 
@@ -334,7 +335,7 @@ def test_without_matplotlib_the_page_has_tables_only_and_says_so(screen, facts, 
 
 def test_what_is_not_known_is_a_dash_that_sorts_nowhere():
     assert number(math.nan).text == percent(math.inf).text == "–"
-    table = table_of(("name", "value"), [("a", number(math.nan)), ("b", percent(math.nan))])
+    table = cells.table_of({"name": cells.text, "value": number}, [("a", math.nan), ("b", math.inf)])
     assert table.is_number == (False, True)
     assert math.isnan(table.lines[0][1].sort)
 

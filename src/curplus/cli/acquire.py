@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
-
-import typer
 
 from .. import acquisition, methods
 from .._support.tables import write_frame
 from ..acquisition import ENTRY_STRATEGIES, STRATEGIES
 from ..acquisition.goals import MATRIX
+from ..evaluation import Best, decide
 from ..exceptions import CURPlusError, InvalidArgumentError
 from ..factorization import Fact
 from ..observation import Observation, SampleCounts
@@ -19,77 +19,56 @@ from ..sources import Source
 from ..sources.content import ending_of
 from . import show
 from .given import Given, open_given
-from .options import (
-    Goal,
-    Json,
-    MatrixFile,
-    Prices,
-    Rank,
-    Reading,
-    Sampling,
-    Smallest,
-    Width,
-    as_goal,
-    counts,
-    decision_facts,
-    name_option,
-    out_option,
-    verb,
-)
+from .options import Aim, Json, MatrixFile, Prices, Rank, Reading, Sampling, counts, name_opt, opt, out_option, verb
 from .results import approximation_facts, end_facts
 from .write import FRAMES, long_frame
 
 __all__ = ["acquire"]
 
 
-Out = Annotated[
-    Path | None,
-    out_option("what was read, for curplus.load (.npz) or as a long table", (".npz", *FRAMES)),
-]
-Strategy = Annotated[str, name_option(STRATEGIES, "How to choose rows and columns")]
-EntryStrategy = Annotated[str, name_option(ENTRY_STRATEGIES, "How to choose entries")]
-Tolerance = Annotated[
-    float | None, typer.Option(help="Read until the relative error is below this with 95% confidence.")
-]
+@dataclass(frozen=True)
+class Choosing:
+    """How it is chosen what to read, and until when."""
+
+    strategy: str = name_opt(STRATEGIES, "How to choose rows and columns", "auto")
+    entry_strategy: str = name_opt(ENTRY_STRATEGIES, "How to choose entries", "uniform")
+    tol: float | None = opt("Read until the relative error is below this with 95% confidence.")
+
+
+Out = Annotated[Path | None, out_option("what was read, for curplus.load (.npz) or as a long table", (".npz", *FRAMES))]
 
 
 @verb
 def acquire(
     file: MatrixFile,
+    choosing: Choosing,
+    aim: Aim,
     sampling: Sampling,
     prices: Prices,
     reading: Reading,
     rank: Rank = None,
-    strategy: Strategy = "auto",
-    entry_strategy: EntryStrategy = "uniform",
-    tol: Tolerance = None,
-    goal: Goal = "matrix",
-    width: Width = None,
-    smallest: Smallest = False,
     out: Out = None,
     json: Json = False,
 ) -> list[Fact]:
     """Choose what to read of a matrix by what was read before, and say how well it is known then."""
-    _check_prices(prices, tol, sampling)
+    tol, goal = choosing.tol, aim.as_goal()
+    if prices != Prices() and sampling.budget is None and tol is None:
+        raise InvalidArgumentError("prices were given, and no money. Give --budget, or --tol.")
     given = open_given(file, reading)
-    how = {"strategy": strategy, "entry_strategy": entry_strategy, "tol": tol, "costs": prices.as_costs()}
-    aim = as_goal(goal, smallest=smallest)
-    observation = _read(given, rank, sampling, how | {"goal": aim, "width": width}, out)
+    how: dict[str, Any] = {"strategy": choosing.strategy, "entry_strategy": choosing.entry_strategy, "tol": tol}
+    how |= {"costs": prices.as_costs(), "goal": goal, "width": aim.width}
+    observation = _read(given, rank, sampling, how, out)
     with show.working("approximating"):
         approx = methods.approximate(observation, rank)
     shape, read, *others = approximation_facts(approx, observation, given.source)
-    is_told = tol is not None or sampling.budget is not None or aim != MATRIX
+    is_told = tol is not None or sampling.budget is not None or goal != MATRIX
     ended = Fact("reading_ended", observation.history[-1] if is_told else None, "reading ended")
-    facts = [shape, read, ended, *decision_facts(observation, aim), *others]
+    decided = decide(observation, goal).facts[1:] if isinstance(goal, Best) else ()
+    facts = [shape, read, ended, *decided, *others]
     facts.append(Fact("history", list(observation.history) if json else None))
     if out is not None:
         _save(observation, out)
     return [*facts, *end_facts(out, "add --out seen.npz to keep what was read", f"curplus approximate {out}")]
-
-
-def _check_prices(prices: Prices, tol: float | None, sampling: Sampling) -> None:
-    if prices != Prices() and sampling.budget is None and tol is None:
-        raise InvalidArgumentError("prices were given, and no money. Give --budget, or --tol.")
 
 
 def _read(given: Given, rank: int | None, sampling: Sampling, how: dict[str, Any], out: Path | None) -> Observation:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import numpy as np
-import typer
 
 from .. import methods
 from .._arrays import to_numpy
@@ -18,21 +18,11 @@ from ..solvers import SOLVERS
 from ..sources import Form, Source
 from . import show
 from .given import observation_of, open_given
-from .options import (
-    Design,
-    Logs,
-    MatrixFile,
-    Rank,
-    Reading,
-    Sampling,
-    name_option,
-    out_option,
-    verb,
-)
+from .options import Design, Logs, MatrixFile, Rank, Reading, Sampling, name_opt, opt, out_option, verb
 from .results import approximation_facts, end_facts
 from .write import TABLES, Written, write_matrix
 
-__all__ = ["approximate", "save_approximation"]
+__all__ = ["Out", "approximate", "save_approximation"]
 
 
 class MethodName(StrEnum):
@@ -45,29 +35,34 @@ class MethodName(StrEnum):
 Out = Annotated[
     Path | None, out_option("the approximation, for curplus.load (.npz), or all of its numbers", (".npz", *TABLES))
 ]
-Solver = Annotated[str, name_option(SOLVERS, "Solver for the core of cur-plus")]
-HowTo = Annotated[MethodName, typer.Option(help="The recommended method, or the paper's CUR+, which needs a rank.")]
+
+
+@dataclass(frozen=True)
+class HowTo:
+    """How it is approximated."""
+
+    method: MethodName = opt("The recommended method, or the paper's CUR+, which needs a rank.", MethodName.approximate)
+    solver: str = name_opt(SOLVERS, "Solver for the core of cur-plus", "auto")
 
 
 @verb
 def approximate(
     file: MatrixFile,
+    how: HowTo,
     sampling: Sampling,
     reading: Reading,
     logs: Logs,
     rank: Rank = None,
-    method: HowTo = MethodName.approximate,
-    solver: Solver = "auto",
     out: Out = None,
     design: Design = None,
 ) -> list[Fact]:
     """Approximate a matrix from a few of its columns, rows and entries."""
-    if method is MethodName.cur_plus and rank is None:
+    if how.method is MethodName.cur_plus and rank is None:
         raise InvalidArgumentError("--method=cur-plus needs a rank. Give --rank.")
     given = open_given(file, reading, logs)
     observation = observation_of(given, rank, sampling, design)
     with show.working("approximating"):
-        approx = _fit(observation, rank, method, solver)
+        approx = _fit(observation, rank, how)
     facts = approximation_facts(approx, observation, given.source)
     if out is not None:
         save_approximation(approx, out, given.source)
@@ -75,10 +70,10 @@ def approximate(
     return [*facts, *end_facts(out, otherwise)]
 
 
-def _fit(observation: Observation, rank: int | None, method: MethodName, solver: str) -> Factorization:
-    if method is MethodName.cur_plus:
+def _fit(observation: Observation, rank: int | None, how: HowTo) -> Factorization:
+    if how.method is MethodName.cur_plus:
         assert rank is not None
-        return methods.cur_plus(observation, rank, solver=solver)
+        return methods.cur_plus(observation, rank, solver=how.solver)
     return methods.approximate(observation, rank)
 
 

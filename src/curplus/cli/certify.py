@@ -13,22 +13,15 @@ from ..factorization import Fact, Factorization
 from ..sources import LongSource
 from . import show
 from .given import Given, observation_of, open_given
-from .options import Design, Logs, MatrixFile, Rank, Reading, Sampling, verb
+from .options import Design, Level, Logs, MatrixFile, Rank, Reading, Sampling, verb
 from .results import certificate_facts, read_facts
 
 __all__ = ["certify"]
 
 
-def _check_level(level: float) -> float:
-    if not 0 < level < 1:
-        raise InvalidArgumentError(f"--level={level} is not between 0 and 1. Give for example 0.95.")
-    return level
-
-
 Saved = Annotated[
     Path | None, typer.Option(help="A saved approximation, computed from the observation in FILE; made if left out.")
 ]
-Level = Annotated[float, typer.Option(callback=_check_level, help="Confidence of the interval.")]
 
 
 @verb

@@ -21,24 +21,14 @@ from ..sources import Form, LongSource, Source
 from ..sources.convert import whole_matrix
 from . import show
 from .given import check_design, entries_of, open_given
-from .options import (
-    Design,
-    Limit,
-    Logs,
-    MatrixFile,
-    Rank,
-    Reading,
-    Scale,
-    Seed,
-    out_option,
-    verb,
-)
+from .options import Design, Logs, MatrixFile, Range, Rank, Reading, Scale, Seed, out_option, verb
 from .results import end_facts
 from .write import TABLES, Written, write_matrix
 
 __all__ = ["complete"]
 
 MOST_GRADES = 11  # values such as 0 and 1, or 1 to 5: their largest and smallest may be limits
+
 
 Out = Annotated[Path | None, out_option("the filled table", (*TABLES, ".npz"))]
 
@@ -53,11 +43,10 @@ class Filled(NamedTuple):
 @verb
 def complete(
     file: MatrixFile,
+    limits: Range,
     reading: Reading,
     logs: Logs,
     rank: Rank = None,
-    min_value: Limit = None,
-    max_value: Limit = None,
     scale: Scale = None,
     design: Design = None,
     seed: Seed = 0,
@@ -65,7 +54,8 @@ def complete(
 ) -> list[Fact]:
     """Fill the gaps of a table, wide or long; names and measured values are kept as they are."""
     given = open_given(file, reading, logs)
-    low, high = -math.inf if min_value is None else min_value, math.inf if max_value is None else max_value
+    low = -math.inf if limits.min_value is None else limits.min_value
+    high = math.inf if limits.max_value is None else limits.max_value
     with show.working(f"filling {given.name}"):
         if given.source is None or isinstance(given.source, LongSource):
             filled = _from_entries(entries_of(given, design), rank, low, high, scale)

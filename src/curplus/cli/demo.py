@@ -21,7 +21,6 @@ from ..observation import Cells, Observation
 from ..study import Study
 from . import show
 from .options import Json, Seed, out_option, verb
-from .study_options import status_facts
 
 __all__ = ["demo"]
 
@@ -68,7 +67,7 @@ def demo(
             means = study.means(min_value=0.0, max_value=1.0)
         with show.working("writing the report"):
             study.report(out)
-        facts = [*status_facts(study.status()), *_checked(study, data.matrix, means)]
+        facts = [*study.status().facts, *_checked(study, data.matrix, means)]
     with show.working("looking for the best model"):
         facts.append(_best_alone(data.matrix, share, seed))
     best = means.to_frame().assign(model=range(n), truth=truth).iloc[means.best(1)]

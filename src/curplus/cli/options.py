@@ -9,7 +9,7 @@ import re
 import shlex
 import tempfile
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
@@ -22,10 +22,10 @@ from .._typing import Shape
 from .._validation import check_count
 from ..acquisition import Costs
 from ..acquisition.goals import MATRIX, MEANS
-from ..evaluation import Best, decide
+from ..evaluation import Best
 from ..exceptions import InvalidArgumentError
 from ..factorization import Fact
-from ..observation import Observation, SampleCounts, default_counts
+from ..observation import SampleCounts, default_counts
 from ..observation.scale import check_scale
 from ..sources.content import ending_of
 from ..sources.file import READERS, STANDARD_INPUT
@@ -33,26 +33,27 @@ from ..sources.logs.open_logs import HARNESSES
 from . import show
 
 __all__ = [
+    "Aim",
     "Design",
-    "Goal",
     "Json",
-    "Limit",
+    "Level",
     "Logs",
     "MatrixFile",
+    "Names",
     "Prices",
+    "Range",
     "Rank",
     "Reading",
     "Sampling",
     "Scale",
     "Seed",
-    "Smallest",
-    "Width",
+    "StudyFile",
+    "Who",
     "Writing",
-    "as_goal",
     "check_ending",
     "counts",
-    "decision_facts",
-    "name_option",
+    "name_opt",
+    "opt",
     "out_option",
     "spelled",
     "verb",
@@ -65,48 +66,35 @@ LINE_NUMBERS = re.compile(r"\d+|\d+-\d+(,\d+-\d+)*")
 SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?", re.IGNORECASE)
 
 
-def check_seed(seed: int) -> int:
-    """A seed that a random generator takes."""
-    return check_count(seed, name="--seed")
-
-
-def check_writable(path: Path | None) -> Path | None:
-    """A place where a file can be saved, or None."""
-    if path is not None:
-        try:
-            with tempfile.TemporaryFile(dir=check_destination(path).parent):
-                pass
-        except OSError as error:
-            raise InvalidArgumentError(f"{error.filename or path}: {error.strerror}.") from error
-    return path
+def opt(help: str, default: Any = None, *names: str, **how: Any) -> Any:
+    """A field of a group of options: what it means, its default, and how it is spelled if not by its name."""
+    return field(default=default, metadata={"option": typer.Option(*names, help=help, **how)})
 
 
 def check_ending(path: Path | None, endings: tuple[str, ...]) -> Path | None:
     """A place where a file of one of these kinds can be saved, or None."""
-    if path is not None and ending_of(path) not in endings:
+    if path is None:
+        return None
+    if ending_of(path) not in endings:
         raise InvalidArgumentError(
             f"--out={path} does not say what to write: its ending is not one of {', '.join(endings)}. Add one of them."
         )
-    return check_writable(path)
+    try:
+        with tempfile.TemporaryFile(dir=check_destination(path).parent):
+            return path
+    except OSError as error:
+        raise InvalidArgumentError(f"{error.filename or path}: {error.strerror}.") from error
 
 
 def out_option(what: str, endings: tuple[str, ...]) -> Any:
     """The option that says where to save, with the endings that the verb can write."""
-
-    def check(path: Path | None) -> Path | None:
-        return check_ending(path, endings)
-
-    return typer.Option(callback=check, help=f"Save {what}: {', '.join(endings)}.")
+    help = f"Save {what}: {', '.join(endings)}."
+    return typer.Option(callback=lambda path: check_ending(path, endings), help=help)
 
 
-def name_option(known: Registry[Any], what: str) -> Any:
+def name_opt(known: Registry[Any], what: str, default: str) -> Any:
     """An option whose value is one of the names in a table."""
-
-    def check(name: str) -> str:
-        known.resolve(name)
-        return name
-
-    return typer.Option(callback=check, help=f"{what}: {', '.join(known)}.")
+    return opt(f"{what}: {', '.join(known)}.", default, callback=lambda name: known.resolve(name) and name)
 
 
 def counts(shape: Shape, rank: int | None, columns: int | None, rows: int | None, entries: int | None) -> SampleCounts:
@@ -169,30 +157,22 @@ def _column(text: str | None) -> Any:
     return text if text is None else False if text.lower() == "none" else int(text) if text.isdigit() else text
 
 
-SEP_HELP = "What separates cells: comma, tab, semicolon, bar or blank, or the character."
-SKIP_HELP = "Lines to leave out: 3 for the first three, 2-2 for the second, such as units, or several: 2-2,5-7."
-Sep = Annotated[
-    str | None, typer.Option(callback=_mark("sep", ",\t;| ", "comma, tab, semicolon, bar or blank"), help=SEP_HELP)
-]
-Decimal = Annotated[
-    str | None, typer.Option(callback=_mark("decimal", ".,", "point or comma"), help="Decimal mark: point or comma.")
-]
-Encoding = Annotated[str | None, typer.Option(callback=_encoding, help="Encoding, such as latin-1.")]
-Sheet = Annotated[str | None, typer.Option(help="Sheet of a workbook: its name, or its position from 0.")]
-SkipRows = Annotated[str | None, typer.Option(callback=_lines, help=SKIP_HELP)]
-NaValues = Annotated[str | None, typer.Option(callback=_words, help="What else is a gap: ND, or several: 'ND,n.d.'.")]
-
-
 @dataclass(frozen=True)
 class Writing:
     """How a table is written, where that is not found out by itself."""
 
-    sep: Sep = None
-    decimal: Decimal = None
-    encoding: Encoding = None
-    sheet: Sheet = None
-    skip_rows: SkipRows = None
-    na_values: NaValues = None
+    sep: str | None = opt(
+        "What separates cells: comma, tab, semicolon, bar or blank, or the character.",
+        callback=_mark("sep", ",\t;| ", "comma, tab, semicolon, bar or blank"),
+    )
+    decimal: str | None = opt("Decimal mark: point or comma.", callback=_mark("decimal", ".,", "point or comma"))
+    encoding: str | None = opt("Encoding, such as latin-1.", callback=_encoding)
+    sheet: str | None = opt("Sheet of a workbook: its name, or its position from 0.")
+    skip_rows: str | None = opt(
+        "Lines to leave out: 3 for the first three, 2-2 for the second, such as units, or several: 2-2,5-7.",
+        callback=_lines,
+    )
+    na_values: str | None = opt("What else is a gap: ND, or several: 'ND,n.d.'.", callback=_words)
 
     def as_keywords(self) -> dict[str, Any]:
         """The keywords of :func:`curplus.open_source` that were said."""
@@ -205,48 +185,31 @@ class Writing:
 class Reading(Writing):
     """How a file is to be read, where that is not found out by itself."""
 
-    header: Annotated[bool | None, typer.Option(help="Whether the first line has the names of columns.")] = None
-    index_col: Annotated[
-        str | None,
-        typer.Option(callback=_column, help="Column with the names of rows: its name, its position from 0, or none."),
-    ] = None
-    long: Annotated[
-        bool | None, typer.Option("--long/--wide", help="Whether each line has a row, a column and a value.")
-    ] = None
-    long_columns: Annotated[
-        str | None,
-        typer.Option(help="The columns of a long table that hold row, column and value: 'user,film,rating'."),
-    ] = None
-    dataset: Annotated[str | None, typer.Option(help="Which matrix of a file that holds several.")] = None
-    external: Annotated[
-        bool | None,
-        typer.Option("--external", help="Follow an HDF5 file to other files; only for files that you trust."),
-    ] = None
-    memory_limit: Annotated[
-        str | None, typer.Option(callback=_size, help="Most memory for chunks of a large file, such as 2GB.")
-    ] = None
-
-
-Harness = Annotated[
-    str | None, typer.Option("--format", help=f"Logs of an evaluation of language models: {', '.join(HARNESSES)}.")
-]
-Score = Annotated[list[str] | None, typer.Option(help="Which score of a log counts; one for each kind of task.")]
-Filter = Annotated[list[str] | None, typer.Option(help="Which filter of a log counts, if a task has several.")]
-LogModel = Annotated[str | None, typer.Option(help="Name of the model, if the logs do not have it.")]
+    header: bool | None = opt("Whether the first line has the names of columns.")
+    index_col: str | None = opt(
+        "Column with the names of rows: its name, its position from 0, or none.", callback=_column
+    )
+    long: bool | None = opt("Whether each line has a row, a column and a value.", None, "--long/--wide")
+    long_columns: str | None = opt("The columns of a long table that hold row, column and value: 'user,film,rating'.")
+    dataset: str | None = opt("Which matrix of a file that holds several.")
+    external: bool | None = opt(
+        "Follow an HDF5 file to other files; only for files that you trust.", None, "--external"
+    )
+    memory_limit: str | None = opt("Most memory for chunks of a large file, such as 2GB.", callback=_size)
 
 
 @dataclass(frozen=True)
 class Logs:
     """What logs of evaluations are read, and how."""
 
-    format: Harness = None
-    metric: Score = None
-    filter: Filter = None
-    model: LogModel = None
+    format: str | None = opt(f"Logs of an evaluation of language models: {', '.join(HARNESSES)}.")
+    metric: list[str] | None = opt("Which score of a log counts; one for each kind of task.")
+    filter: list[str] | None = opt("Which filter of a log counts, if a task has several.")
+    model: str | None = opt("Name of the model, if the logs do not have it.")
 
     def as_keywords(self, of_tables: dict[str, Any]) -> dict[str, Any]:
         """The keywords of :func:`curplus.sources.open_logs` that were said, or else those ``of_tables``."""
-        said = {name: value for name, value in vars(self).items() if value}
+        said = {x.name: getattr(self, x.name) for x in fields(Logs) if getattr(self, x.name)}
         if said and self.format is None:
             raise InvalidArgumentError(f"--{next(iter(said))} is for logs of evaluations. Give --format as well.")
         if said and of_tables:
@@ -265,6 +228,13 @@ def spelled(name: str, value: Any) -> str:
     return f"{dashed} {shlex.quote(SPELLED.get(str(value), str(value)))}"
 
 
+def _check_level(level: float) -> float:
+    if not 0 < level < 1:
+        raise InvalidArgumentError(f"--level={level} is not between 0 and 1. Give for example 0.95.")
+    return level
+
+
+Level = Annotated[float, typer.Option(callback=_check_level, help="Confidence of the interval.")]
 Rank = Annotated[int | None, typer.Option(help="Target rank; if left out, the data decide.")]
 Scale = Annotated[
     str | None,
@@ -273,14 +243,11 @@ Scale = Annotated[
 Design = Annotated[
     str | None, typer.Option(help='"uniform" promises that chance alone chose the values of a long table.')
 ]
-Limit = Annotated[float | None, typer.Option(help="Predicted values are not beyond this; measured ones stay.")]
-Columns = Annotated[int | None, typer.Option(help="How many columns to read; 5 x rank or all if left out.")]
-Rows = Annotated[int | None, typer.Option(help="How many rows to read; 5 x rank or all if left out.")]
-Entries = Annotated[int | None, typer.Option(help="How many entries to read; 20 x rank^2 or all if left out.")]
-Seed = Annotated[int, typer.Option(callback=check_seed, help="Seed of all that is drawn.")]
-Budget = Annotated[
-    float | None,
-    typer.Option(help="How much to read: below 1 a share of the matrix, else a number of values; money with prices."),
+Names = Annotated[list[str] | None, typer.Option(help="By name; may be given several times.")]
+StudyFile = Annotated[Path, typer.Argument(metavar="STUDY", help="The file of the study.")]
+Who = Annotated[str | None, typer.Option(help="Who it was; the user of the computer if left out.")]
+Seed = Annotated[
+    int, typer.Option(callback=lambda seed: check_count(seed, name="--seed"), help="Seed of all that is drawn.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 MatrixFile = Annotated[
@@ -294,39 +261,48 @@ MatrixFile = Annotated[
 
 
 @dataclass(frozen=True)
+class Range:
+    """What values are never beyond."""
+
+    min_value: float | None = opt("Predicted values are not below this; measured ones stay.")
+    max_value: float | None = opt("Predicted values are not above this; measured ones stay.")
+
+
+@dataclass(frozen=True)
 class Sampling:
     """How much to read, where that is not decided by the library."""
 
-    columns: Columns = None
-    rows: Rows = None
-    entries: Entries = None
-    budget: Budget = None
+    columns: int | None = opt("How many columns to read; 5 x rank or all if left out.")
+    rows: int | None = opt("How many rows to read; 5 x rank or all if left out.")
+    entries: int | None = opt("How many entries to read; 20 x rank^2 or all if left out.")
+    budget: float | None = opt(
+        "How much to read: below 1 a share of the matrix, else a number of values; money with prices."
+    )
     seed: Seed = 0
 
 
 BEST_PREFIX = "best:"
 
-Goal = Annotated[
-    str, typer.Option(help="What it is for: matrix, means (with --width), or best:3, the rows with the best means.")
-]
-Width = Annotated[float | None, typer.Option(help="How wide the interval of a mean may be, for --goal means.")]
-Smallest = Annotated[bool, typer.Option("--smallest", help="For --goal best:3: small means are good, not large ones.")]
 
+@dataclass(frozen=True)
+class Aim:
+    """What values are read or bought for."""
 
-def as_goal(text: str, *, smallest: bool) -> str | Best:
-    """The goal that was written."""
-    if text.startswith(BEST_PREFIX) and text.removeprefix(BEST_PREFIX).isdecimal():
-        return Best(int(text.removeprefix(BEST_PREFIX)), largest=not smallest)
-    if text not in (MATRIX, MEANS):
-        raise InvalidArgumentError(f"--goal {text} is none. Write matrix, means, or best:3 for the 3 best rows.")
-    if smallest:
-        raise InvalidArgumentError(f"--smallest is for --goal best:3, and the goal is {text}. Leave it out.")
-    return text
+    goal: str = opt("What it is for: matrix, means (with --width), or best:3, the rows with the best means.", MATRIX)
+    width: float | None = opt("How wide the interval of a mean may be, for --goal means.")
+    smallest: bool = opt("For --goal best:3: small means are good, not large ones.", False, "--smallest")
 
-
-def decision_facts(observation: Observation, goal: Any) -> list[Fact]:
-    """What is decided, if the best are looked for."""
-    return list(decide(observation, goal).facts[1:]) if isinstance(goal, Best) else []
+    def as_goal(self) -> str | Best:
+        """The goal that was written."""
+        if self.goal.startswith(BEST_PREFIX) and self.goal.removeprefix(BEST_PREFIX).isdecimal():
+            return Best(int(self.goal.removeprefix(BEST_PREFIX)), largest=not self.smallest)
+        if self.goal not in (MATRIX, MEANS):
+            raise InvalidArgumentError(
+                f"--goal {self.goal} is none. Write matrix, means, or best:3 for the 3 best rows."
+            )
+        if self.smallest:
+            raise InvalidArgumentError(f"--smallest is for --goal best:3, and the goal is {self.goal}. Leave it out.")
+        return self.goal
 
 
 def _check_price(price: float | None) -> float | None:
@@ -335,19 +311,13 @@ def _check_price(price: float | None) -> float | None:
     return price
 
 
-Price = Annotated[float | None, typer.Option(callback=_check_price, help="Its entries' prices if left out.")]
-EntryPrice = Annotated[
-    float | None, typer.Option(callback=_check_price, help="1 if left out. A price makes budgets money.")
-]
-
-
 @dataclass(frozen=True)
 class Prices:
     """What a whole row, a whole column and a single entry cost."""
 
-    row_price: Price = None
-    column_price: Price = None
-    entry_price: EntryPrice = None
+    row_price: float | None = opt("Its entries' prices if left out.", callback=_check_price)
+    column_price: float | None = opt("Its entries' prices if left out.", callback=_check_price)
+    entry_price: float | None = opt("1 if left out. A price makes budgets money.", callback=_check_price)
 
     def as_costs(self) -> Costs | None:
         """The prices that were said, or None if none was."""
@@ -368,7 +338,7 @@ def verb(function: Callable[..., Iterable[Fact]]) -> Callable[..., None]:
         parameters.append(_option("json", Json, False))
     for kind in groups.values():
         hints = get_type_hints(kind, include_extras=True)
-        parameters += [_option(field.name, hints[field.name], field.default) for field in fields(kind)]
+        parameters += [_option(x.name, _annotated(hints[x.name], x), x.default) for x in fields(kind)]
 
     @wraps(function)
     def called(**given: Any) -> None:
@@ -383,4 +353,9 @@ def verb(function: Callable[..., Iterable[Fact]]) -> Callable[..., None]:
 
 
 def _option(name: str, kind: Any, default: Any) -> inspect.Parameter:
+    default = inspect.Parameter.empty if default is MISSING else default
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+
+
+def _annotated(hint: Any, field: Field[Any]) -> Any:
+    return Annotated[hint, field.metadata["option"]] if "option" in field.metadata else hint

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -14,20 +15,30 @@ from ..sources.logs.open_logs import HARNESSES
 from ..study import Study, Worklist
 from ..study.logs import check_harness
 from . import show
-from .options import Goal, Json, Logs, Seed, Smallest, Width, Writing, as_goal, check_ending, verb
-from .study_options import Names, StudyFile, Who, status_facts
+from .options import Aim, Json, Logs, Names, Seed, StudyFile, Who, Writing, check_ending, opt, verb
 
 __all__ = ["ask", "cancel", "status", "tell"]
 
 ENDINGS = (".csv", ".parquet", ".xlsx")
 
-Number = Annotated[int | None, typer.Option("--list", help="Write what is pending of this list; nothing new is asked.")]
+
+@dataclass(frozen=True)
+class Lots:
+    """How a list is made up."""
+
+    whole: bool = opt("Whether whole rows and columns may be asked for.", True, "--whole/--scattered")
+    batch: int | None = opt("How many are measured together, such as 96 on a plate: a multiple is asked for.")
+    unit: str = opt("What a batch is made of: cell, or whole row or column.", "cell")
+    batch_price: float | None = opt("Price of a batch; that of its cells, rows or columns if left out.")
+    timeout: float | None = opt("Seconds after which it may be asked for again.")
 
 
 @verb
 def ask(
     study: StudyFile,
     out: Annotated[Path, typer.Option(help=f"Save the list, to be filled in: {', '.join(ENDINGS)}; or a new folder.")],
+    lots: Lots,
+    aim: Aim,
     harness: Annotated[
         str | None, typer.Option("--format", help=f"Write what a harness takes: {', '.join(HARNESSES)}.")
     ] = None,
@@ -35,32 +46,20 @@ def ask(
         float | None,
         typer.Option(help="For this list alone: below 1 a share of the matrix, else values; money with prices."),
     ] = None,
-    number: Number = None,
-    whole: Annotated[
-        bool, typer.Option("--whole/--scattered", help="Whether whole rows and columns may be asked for.")
-    ] = True,
-    goal: Goal = "matrix",
-    width: Width = None,
-    smallest: Smallest = False,
+    number: Annotated[
+        int | None, typer.Option("--list", help="Write what is pending of this list; nothing new is asked.")
+    ] = None,
     require_row: Names = None,
     require_column: Names = None,
     forbid_row: Names = None,
     forbid_column: Names = None,
-    batch: Annotated[
-        int | None, typer.Option(help="How many are measured together, such as 96 on a plate: a multiple is asked for.")
-    ] = None,
-    unit: Annotated[str, typer.Option(help="What a batch is made of: cell, or whole row or column.")] = "cell",
-    batch_price: Annotated[
-        float | None, typer.Option(help="Price of a batch; that of its cells, rows or columns if left out.")
-    ] = None,
-    timeout: Annotated[float | None, typer.Option(help="Seconds after which it may be asked for again.")] = None,
     seed: Seed = 0,
     who: Who = None,
 ) -> list[Fact]:
     """Ask what to measure next, and write it as a table with an empty column for the values."""
     if (budget is None) == (number is None):
         raise InvalidArgumentError("give --budget for a new list, or --list for one that is out, and not both.")
-    aim = as_goal(goal, smallest=smallest)
+    goal = aim.as_goal()
     if harness is None:
         check_ending(out, ENDINGS)
     else:
@@ -69,23 +68,12 @@ def ask(
         if number is not None:
             todo = known.worklist(number)
         else:
-            required, forbidden = _wishes(require_row, require_column), _wishes(forbid_row, forbid_column)
+            wishes = (require_row, require_column), (forbid_row, forbid_column)
+            required, forbidden = ({"rows": x, "columns": y} if x or y else None for x, y in wishes)
+            how = {"required": required, "forbidden": forbidden, "goal": goal, "width": aim.width, **vars(lots)}
             with show.working("choosing what to measure"):
-                todo = known.ask(
-                    budget,  # type: ignore[arg-type]  # one of the two is given
-                    required=required,
-                    forbidden=forbidden,
-                    batch=batch,
-                    unit=unit,
-                    batch_price=batch_price,
-                    timeout=timeout,
-                    rng=seed,
-                    who=who,
-                    whole=whole,
-                    goal=aim,
-                    width=width,
-                )
-        decided = known.decide(aim).facts[1:] if isinstance(aim, Best) else ()
+                todo = known.ask(budget or 0, **how, rng=seed, who=who)
+        decided = known.decide(goal).facts[1:] if isinstance(goal, Best) else ()
         shape = known.settings.shape
     _write(todo, out, harness)
     return [
@@ -108,10 +96,6 @@ def _next(study: Path, out: Path, harness: str | None) -> str:
     return f"run {harness} with each file of {out}, and: curplus study tell {study} LOGS --format {harness}"
 
 
-def _wishes(rows: list[str] | None, columns: list[str] | None) -> dict[str, Any] | None:
-    return {"rows": rows or [], "columns": columns or []} if rows or columns else None
-
-
 def _write(todo: Worklist, out: Path, harness: str | None) -> None:
     if harness is not None:
         todo.to_harness(out, harness)
@@ -120,19 +104,22 @@ def _write(todo: Worklist, out: Path, harness: str | None) -> None:
     write[out.suffix.lower()](out)
 
 
+@dataclass(frozen=True)
+class Telling:
+    """What is said of what was measured."""
+
+    history: bool = opt("Measured before the study: it is used, and costs nothing.", False, "--history")
+    design: str | None = opt('"uniform" promises that chance alone chose these cells: they are evidence.')
+    force: bool = opt("Keep values far larger than usual.", False, "--force")
+
+
 @verb
 def tell(
     study: StudyFile,
     tables: Annotated[list[Path], typer.Argument(help="Lists that were filled in, other tables with values, or logs.")],
+    telling: Telling,
     writing: Writing,
     logs: Logs,
-    history: Annotated[
-        bool, typer.Option("--history", help="Measured before the study: it is used, and costs nothing.")
-    ] = False,
-    design: Annotated[
-        str | None, typer.Option(help='"uniform" promises that chance alone chose these cells: they are evidence.')
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Keep values far larger than usual.")] = False,
     who: Who = None,
     json: Json = False,
 ) -> list[Fact]:
@@ -140,7 +127,7 @@ def tell(
     told, how = [], logs.as_keywords(writing.as_keywords())
     with Study.open(study) as known:
         for table in [tables] if logs.format else tables:
-            receipt = known.tell(table, history=history, design=design, force=force, who=who, **how)
+            receipt = known.tell(table, who=who, **vars(telling), **how)
             told.append({**vars(receipt), "moment": receipt.moment.isoformat(), "is_new": receipt.is_new})
             if not json:
                 show.words(str(receipt))
@@ -174,4 +161,4 @@ def status(
     """Say where the study stands: spent, left, pending, the error by round, and when to stop. Nothing is fitted."""
     with Study.open(study) as known:
         found = known.status(n_next=next_values)
-    return [*status_facts(found), Fact("rounds", [r._asdict() for r in found.judged], "error by round")]
+    return [*found.facts, Fact("rounds", [r._asdict() for r in found.judged], "error by round")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,52 +13,59 @@ import typer
 from ..exceptions import InvalidArgumentError
 from ..factorization import Fact
 from ..study import Study
-from .options import Logs, Prices, Rank, Scale, verb
-from .study_options import Names, StudyFile, Who
+from .options import Logs, Names, Prices, Rank, Scale, StudyFile, Who, opt, verb
 
 __all__ = ["add", "create", "names_in", "rename", "retire"]
 
 LONGEST_LIST = 2**26  # bytes of a file of names
 
 Side = Annotated[str | None, typer.Option(help="How many, or a text file with one name in each line.")]
-Budget = Annotated[
-    float | None,
-    typer.Option(help="What may be spent in all: below 1 a share of the matrix, else values; money with prices."),
-]
-Noise = Annotated[
-    str | None, typer.Option(help="Standard deviation of a reading, or unknown; if left out, readings are exact.")
-]
-Counted = Annotated[
-    str, typer.Option(help="What counts where a cell was measured again: all (their mean), latest or error.")
-]
-PriceOfEach = Annotated[float | None, typer.Option(help="Price of each as a whole, if each has a price of its own.")]
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What a study may spend, and what its readings are."""
+
+    budget: float | None = opt(
+        "What may be spent in all: below 1 a share of the matrix, else values; money with prices."
+    )
+    noise: str | None = opt("Standard deviation of a reading, or unknown; if left out, readings are exact.")
+    records: str = opt("What counts where a cell was measured again: all (their mean), latest or error.", "all")
+
+
+@dataclass(frozen=True)
+class FromLogs(Logs):
+    """Logs that have the models and the questions."""
+
+    from_logs: list[str] | None = opt(
+        "Models and questions of these logs, files or folders, with what is known of them."
+    )
+    row: list[str] | None = opt("A model that is in no log yet; may be given again.")
 
 
 @verb
 def create(
     study: StudyFile,
+    terms: Terms,
     prices: Prices,
-    logs: Logs,
+    logs: FromLogs,
     rows: Side = None,
     columns: Side = None,
-    from_logs: Annotated[
-        list[str] | None,
-        typer.Option(help="Models and questions of these logs, files or folders, with what is known of them."),
-    ] = None,
-    row: Annotated[list[str] | None, typer.Option(help="A model that is in no log yet; may be given again.")] = None,
-    budget: Budget = None,
-    noise: Noise = None,
     rank: Rank = None,
-    records: Counted = "all",
     scale: Scale = None,
 ) -> list[Fact]:
     """Make a new study: a file that does not exist yet, on a local disk."""
-    settings: dict[str, Any] = {"budget": budget, "costs": prices.as_costs(), "noise": _noise(noise)}
-    settings |= {"rank": rank, "records": records, "scale": scale}
+    settings = {**vars(terms), "noise": _noise(terms.noise), "costs": prices.as_costs(), "rank": rank, "scale": scale}
+    said = logs.as_keywords({})
     make: Callable[..., Study]
-    if from_logs:
-        make = partial(Study.from_logs, logs=from_logs, new_rows=row or (), **_log_options(logs, rows, columns))
-    elif rows is None or columns is None or row or logs.as_keywords({}):
+    if logs.from_logs:
+        if rows is not None or columns is not None or logs.format is None:
+            raise InvalidArgumentError(
+                "--from-logs needs --format, and takes rows and columns from the logs: leave out --rows and --columns, "
+                "and name new models with --row."
+            )
+        make = partial(Study.from_logs, logs=logs.from_logs, new_rows=logs.row or (), **said)
+    elif rows is None or columns is None or logs.row or said:
         raise InvalidArgumentError(
             "--rows and --columns are needed: how many, or a file with their names. Or --from-logs with --format, and "
             "--row for models that are new."
@@ -68,16 +76,6 @@ def create(
         known = [Fact("shape", made.settings.shape), Fact("budget", made.settings.budget)]
     end = Fact("next", f"curplus study ask {study} --budget 0.1 --out list.csv")
     return [*known, Fact("out", str(study), "made"), end]
-
-
-def _log_options(logs: Logs, rows: str | None, columns: str | None) -> dict[str, Any]:
-    """How logs are read that have the names of rows and columns."""
-    if rows is not None or columns is not None or logs.format is None:
-        raise InvalidArgumentError(
-            "--from-logs needs --format, and takes rows and columns from the logs: leave out --rows and --columns, and "
-            "name new models with --row."
-        )
-    return logs.as_keywords({})
 
 
 def names_in(text: str, option: str) -> Any:
@@ -110,7 +108,9 @@ def add(
     columns: Side = None,
     row: Names = None,
     column: Names = None,
-    price: PriceOfEach = None,
+    price: Annotated[
+        float | None, typer.Option(help="Price of each as a whole, if each has a price of its own.")
+    ] = None,
     who: Who = None,
 ) -> list[Fact]:
     """Add rows or columns. Cells that were drawn before are no evidence of the error of the larger matrix."""
@@ -156,8 +156,7 @@ def retire(study: StudyFile, row: Names = None, column: Names = None, who: Who =
         if column:
             known.retire_column(column, who=who)
         settings, pending = known.settings, known.status().n_pending
-    counts = len(settings.retired_rows), len(settings.retired_columns)
-    facts = [Fact("n_rows", counts[0], "rows retired"), Fact("n_columns", counts[1], "columns retired")]
+    facts = [Fact(f"n_{x.what}s", len(x.retired), f"{x.what}s retired") for x in settings.axes]
     return [Fact("shape", settings.shape), *facts, Fact("n_pending", pending, "pending")]
 
 

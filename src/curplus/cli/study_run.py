@@ -9,6 +9,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,8 +19,7 @@ from ..exceptions import InvalidArgumentError
 from ..factorization import Fact
 from ..study import Status, Study
 from . import show
-from .options import verb
-from .study_options import StudyFile, status_facts
+from .options import StudyFile, opt, verb
 
 __all__ = ["check_names", "command_as_function", "run"]
 
@@ -27,9 +27,22 @@ NAME = re.compile(r"\{(row|column)\}")
 Measure = Callable[[Any, Any], float | None]
 
 
+@dataclass(frozen=True)
+class Pace:
+    """How far a run goes, and how it calls what measures."""
+
+    budget: float | None = opt("What the study should have spent in the end; its own budget if left out.")
+    tol: float | None = opt("Stop when the interval of the relative error ends below this.")
+    n_workers: int = opt("How many are measured at once, at most.", 4, "--workers")
+    n_retries: int = opt("How often a failed call is repeated.", 3, "--retries")
+    wait: float = opt("Seconds before the first repetition; then twice as long.", 0.5)
+    n_rounds: int = opt("In how many lists the budget is spent.", 5, "--rounds")
+
+
 @verb
 def run(
     study: StudyFile,
+    pace: Pace,
     function: Annotated[
         str | None, typer.Argument(metavar="MODULE:FUNCTION", help="function(row, column) gives the value.")
     ] = None,
@@ -40,16 +53,6 @@ def run(
             "arguments as they are."
         ),
     ] = None,
-    budget: Annotated[
-        float | None, typer.Option(help="What the study should have spent in the end; its own budget if left out.")
-    ] = None,
-    tol: Annotated[
-        float | None, typer.Option(help="Stop when the interval of the relative error ends below this.")
-    ] = None,
-    workers: Annotated[int, typer.Option(help="How many are measured at once, at most.")] = 4,
-    retries: Annotated[int, typer.Option(help="How often a failed call is repeated.")] = 3,
-    wait: Annotated[float, typer.Option(help="Seconds before the first repetition; then twice as long.")] = 0.5,
-    rounds: Annotated[int, typer.Option(help="In how many lists the budget is spent.")] = 5,
 ) -> list[Fact]:
     """Ask, measure and keep each value at once, until the budget or the goal is reached.
 
@@ -62,20 +65,10 @@ def run(
 
     with Study.open(study) as known, show.interruptible("measured"):
         if command is not None:
-            check_names(command, row=known.settings.row_names, column=known.settings.column_names)
-        found = known.run(
-            measure,
-            budget=budget,
-            tol=tol,
-            n_workers=workers,
-            n_retries=retries,
-            wait=wait,
-            n_rounds=rounds,
-            on_round=tell,
-            progress=show.on_terminal(),
-        )
+            check_names(command, row=known.settings.rows.names, column=known.settings.columns.names)
+        found = known.run(measure, on_round=tell, progress=show.on_terminal(), **vars(pace))
     end = Fact("next", f"curplus study report {study} writes a page of what was found")
-    return [*status_facts(found), end]
+    return [*found.facts, end]
 
 
 def _measure(function: str | None, command: str | None) -> Measure:

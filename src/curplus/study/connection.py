@@ -11,14 +11,16 @@ import secrets
 import sqlite3
 import stat
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from .._support.replacing import flush_folder
 from ..exceptions import CURPlusError, DiskFullError, FileFormatError, InvalidArgumentError, StudyError
 from .schema import APPLICATION_ID, SCHEMA, VERSION, DamageError, check_schema, digest_carried_on, insert
+from .settings import change_row
+from .storage import Settings, user_of
 
 __all__ = ["PATIENCE", "Opened", "begin", "connect", "errors_in_words", "is_busy", "make_file", "traces_of"]
 
@@ -199,13 +201,13 @@ def _check_is_study(connection: sqlite3.Connection, path: Path) -> None:
 # -- making -------------------------------------------------------------------------------------------------------
 
 
-def make_file(path: Path, tables: Mapping[str, Sequence[tuple[Any, ...]]]) -> None:
-    """Write a new study file with these rows: it appears when it is complete, and never in the place of another."""
+def make_file(path: Path, settings: Settings) -> None:
+    """Write the file of a new study: it appears when it is complete, and never in the place of another."""
     _check_free(path)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.part")
     try:
         with errors_in_words(path):
-            _write(temporary, tables)
+            _write(temporary, settings)
         _move(temporary, path)
     finally:
         for ending in ("", "-wal", "-shm"):
@@ -224,8 +226,8 @@ def _check_free(path: Path) -> None:
             )
 
 
-def _write(path: Path, tables: Mapping[str, Sequence[tuple[Any, ...]]]) -> None:
-    connection = _prepared(_connection(path, "rwc"))
+def _write(path: Path, settings: Settings) -> None:
+    connection, now = _prepared(_connection(path, "rwc")), time.time_ns() // 1000
     try:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
@@ -234,8 +236,8 @@ def _write(path: Path, tables: Mapping[str, Sequence[tuple[Any, ...]]]) -> None:
             connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {VERSION}")
         with digest_carried_on(connection):
-            for name, rows in tables.items():
-                insert(connection, name, rows)
+            insert(connection, "study", [(1, now, 0)])
+            insert(connection, "changes", [change_row(settings, 1, now, user_of(None))])
         connection.execute("COMMIT")
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     finally:

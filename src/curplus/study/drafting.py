@@ -7,97 +7,56 @@ drawn uniformly.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .._arrays import index_table
-from .._support.sets import NO_INDEX, different, is_in, union, without
+from .._support.sets import is_in, union, without
 from .._typing import IndexVector, Shape
 from .._validation import check_count
 from ..acquisition import Costs
 from ..acquisition.best_round import best_round
 from ..evaluation import Best, Decision, decide
-from ..exceptions import InvalidArgumentError
+from ..exceptions import InvalidArgumentError, StudyError
 from ..observation import Observation, SamplePlan
 from ..observation.forbidden import Region
 from .ledger import Out, observation_of, on_lines, places_of
-from .names import Axis, axes_of
-from .next_list import Excluded, Money, cells_of_lines, next_choice
-from .settings import as_costs, list_price
-from .storage import (
-    CELLS,
-    COLUMNS,
-    DRAWN,
-    ON_DRAWN_COLUMN,
-    ON_DRAWN_ROW,
-    ON_LINE,
-    ROWS,
-    STEERING,
-    Draft,
-    Line,
-    Settings,
-    Snapshot,
-)
+from .names import Axis
+from .next_list import Choice, Excluded, cells_of_lines, next_choice
+from .settings import check_left, list_price
+from .storage import Asker, Draft, Line, Role, Settings, Snapshot, kept_cells, user_of
+from .worklist import Worklist, worklist_of
 
-__all__ = ["Batches", "Request", "check_wishes", "compared", "draft_of", "draft_of_best", "positioned"]
+if TYPE_CHECKING:
+    from .answers import Answers
+
+__all__ = ["Batches", "Request", "check_wishes", "compared", "draft_of", "new_list", "positioned"]
+
+ATTEMPTS = 50  # to keep a list, while others keep theirs
 
 UNITS = ("row", "column", "cell")  # that a batch can be made of
 
 
-class Wishes(NamedTuple):
-    """Rows, columns and cells that a list must have, or must not."""
-
-    rows: IndexVector = NO_INDEX
-    columns: IndexVector = NO_INDEX
-    cells: IndexVector = NO_INDEX
-
-    def region(self, shape: Shape) -> Region:
-        """The same places, cells as pairs of positions."""
-        i, j = np.divmod(self.cells, shape[1])
-        return Region(self.rows, self.columns, (i, j))
-
-    def listed(self) -> IndexVector:
-        """The same places, one after the other: kind and position, shape (k, 2)."""
-        kinds = np.repeat([ROWS, COLUMNS, CELLS], [len(positions) for positions in self])
-        return np.stack([kinds, np.concatenate(self)], axis=1)
-
-    def all_cells(self, shape: Shape) -> IndexVector:
-        """All cells that these are, ascending."""
-        return union(cells_of_lines(self.rows, self.columns, shape), self.cells)
-
-    @property
-    def lines(self) -> tuple[Line, ...]:
-        """The rows and columns, as parts of a list."""
-        parts = ((0, self.rows), (1, self.columns))
-        return tuple(Line(axis, int(k), "given", "required") for axis, positions in parts for k in positions)
-
-
-def check_wishes(wishes: Any, rows: Axis, columns: Axis, *, name: str) -> Wishes:
+def check_wishes(wishes: Any, axes: tuple[Axis, Axis], *, name: str) -> Region:
     """Wishes by name: a mapping with rows, columns and cells; the last are pairs or a table with row and column."""
-    if wishes is None:
-        return Wishes()
+    wishes = {} if wishes is None else wishes
     if not isinstance(wishes, Mapping) or not set(wishes) <= {"rows", "columns", "cells"}:
         raise InvalidArgumentError(
             f"{name}={wishes!r} is not understood. Give a dictionary with rows= and columns= (names) and cells= (pairs "
             "of a row and a column)."
         )
-    some_rows = rows.positions_of([] if wishes.get("rows") is None else wishes["rows"])
-    some_columns = columns.positions_of([] if wishes.get("columns") is None else wishes["columns"])
-    pairs: Any = [] if wishes.get("cells") is None else wishes["cells"]
-    listed = zip(pairs["row"], pairs["column"], strict=True) if hasattr(pairs, "columns") else pairs
-    first, second = _split(listed, name)
-    cells = different(rows.positions_of(first) * columns.size + columns.positions_of(second))
-    return Wishes(some_rows, some_columns, cells)
-
-
-def _split(pairs: Iterable[Any], name: str) -> tuple[list[Any], list[Any]]:
-    listed = [tuple(pair) for pair in pairs]
+    given: dict[str, Any] = {key: value for key, value in wishes.items() if value is not None}
+    rows, columns = (axis.positions_of(given.get(f"{axis.what}s", [])) for axis in axes)
+    pairs = given.get("cells", [])
+    listed = [*map(tuple, zip(pairs["row"], pairs["column"], strict=True) if hasattr(pairs, "columns") else pairs)]
     if any(len(pair) != 2 for pair in listed):
         raise InvalidArgumentError(f"{name}: cells are pairs of a row and a column. Give [(row, column), ...].")
-    return [pair[0] for pair in listed], [pair[1] for pair in listed]
+    i, j = (axis.positions_of([pair[k] for pair in listed]) for k, axis in enumerate(axes))
+    return Region().union(Region(rows, columns, (i, j)), (axes[0].size, axes[1].size))
 
 
 class Request(NamedTuple):
@@ -114,74 +73,117 @@ class Request(NamedTuple):
     n_lines: tuple[int, int] | None = None  # so many whole rows and columns besides those required, and no cells
 
 
-def draft_of(snapshot: Snapshot, request: Request) -> Draft:
-    """A list for at most the budget. Rows and columns that are retired are forbidden."""
-    axes = axes_of(snapshot.settings)
-    required, forbidden = (
-        check_wishes(wishes, *axes, name=name)
-        for wishes, name in ((request.required, "required"), (request.forbidden, "forbidden"))
-    )
+def new_list(
+    study: Answers, request: Request, *, purpose: str = "list", who: str | None = None, timeout: Any = None
+) -> Worklist:
+    """Draft a list of what is known, and keep it; again, if others kept theirs in the meantime."""
+    storage, asker = study._storage, Asker(user_of(who), purpose, _seconds(timeout))
+    check_left(study.settings.budget, storage.summary(), request.budget)
+    for _ in range(ATTEMPTS):
+        snapshot = storage.snapshot()
+        draft = draft_of(snapshot, request)
+        if isinstance(draft, Decision):
+            study._remember(snapshot, draft)
+            raise InvalidArgumentError(
+                f"a budget of {request.budget:,.6g} buys nothing more: {draft.reason}. Give more, or stop."
+            )
+        if draft.is_known.all():
+            raise InvalidArgumentError(
+                f"a budget of {request.budget:,.6g} buys no cell that is not known, out or forbidden. Give more, or "
+                "stop."
+            )
+        if (info := storage.add_list(draft, asker)) is not None:
+            cells = kept_cells(draft.cells[~draft.is_known], snapshot.settings.shape[1])
+            return worklist_of(info, draft.lines, cells, snapshot.settings.axes)
+    raise StudyError(f"others asked for {ATTEMPTS} lists in the meantime. Try again.")
+
+
+def _seconds(timeout: Any) -> float | None:
+    if timeout is None:
+        return None
+    seconds = timeout.total_seconds() if isinstance(timeout, timedelta) else timeout
+    if not isinstance(seconds, (int, float)) or isinstance(seconds, bool) or not 0 < seconds < 1e10:
+        raise InvalidArgumentError(f"timeout={timeout!r} is no time. Give a number of seconds, or a timedelta.")
+    return float(seconds)
+
+
+def draft_of(snapshot: Snapshot, request: Request) -> Draft | Decision:
+    """A list for at most the budget; for the best rows what is decided, if the budget buys nothing more."""
+    axes = snapshot.settings.axes
+    required, forbidden = (check_wishes(getattr(request, name), axes, name=name) for name in ("required", "forbidden"))
+    forbidden = _with_retired(forbidden, snapshot.settings)
+    if request.best is not None:
+        return _draft_of_best(snapshot, request, request.best, forbidden)
     if request.batches is not None:
         return request.batches.draft(snapshot, request, required, forbidden)
     return _draft_of(snapshot, request, required, forbidden)
 
 
-def _draft_of(snapshot: Snapshot, request: Request, required: Wishes, forbidden: Wishes) -> Draft:
-    settings, seed = snapshot.settings, request.seed
-    forbidden = _with_retired(forbidden, settings)
-    shape, costs = settings.shape, as_costs(settings.costs)
-    places = places_of(snapshot, settings, "all")
+def _draft_of(snapshot: Snapshot, request: Request, required: Region, forbidden: Region) -> Draft:
+    settings, shape, costs = snapshot.settings, snapshot.settings.shape, snapshot.settings.prices
+    places = places_of(snapshot, "all")
     done = union(places.cells, places.failed, places.bounded, snapshot.pending)
-    must = without(required.all_cells(shape), done)
+    lines = tuple(Line(axis, int(k), "given", "required") for axis in (0, 1) for k in required[axis])
+    i, j = required.cells
+    must = without(union(cells_of_lines(required.rows, required.columns, shape), i * shape[1] + j), done)
     cost = list_price(required.rows, required.columns, must, costs, shape)
     if cost > request.budget:
         raise InvalidArgumentError(
             f"what is required costs {cost:,.6g}, and the budget of the list is {request.budget:,.6g}. Give more, or "
             "require less."
         )
-    out = Out(union(snapshot.pending, must), (*snapshot.pending_lines, *required.lines))
-    cells, drawn = union(done, must), snapshot.asked.of_role(DRAWN, STEERING)
+    out = Out(union(snapshot.pending, must), (*snapshot.pending_lines, *lines))
+    cells, drawn = union(done, must), snapshot.asked.of_role(Role.DRAWN, Role.STEERING)
     off_lines = cells[~on_lines(cells, (*snapshot.lines, *out.lines), shape)]
-    known = Excluded(cells, union(off_lines, drawn[is_in(drawn, done)]), forbidden.region(shape))
-    money = Money(request.budget - cost, settings.budget if request.horizon is None else request.horizon, costs)
-    seen = observation_of(snapshot, settings, "all", out)
-    choice = next_choice(seen, money, known, seed, whole=request.whole, n_lines=request.n_lines)
+    known = Excluded(cells, union(off_lines, drawn[is_in(drawn, done)]), forbidden)
+    choice = next_choice(
+        observation_of(snapshot, "all", out),
+        request.budget - cost,
+        settings.budget if request.horizon is None else request.horizon,
+        costs,
+        known,
+        request.seed,
+        whole=request.whole,
+        n_lines=request.n_lines,
+    )
     on_list = without(union(cells_of_lines(choice.rows, choice.columns, shape), choice.drawn), done)
     to_measure = union(known.allowed(on_list, shape), must)
-    shuffled = np.random.default_rng([seed, snapshot.last_list, len(to_measure)]).permutation(choice.drawn)
     rows, columns = np.append(choice.rows, required.rows), np.append(choice.columns, required.columns)
-    others = without(union(to_measure, choice.steering), choice.drawn)
-    cells = np.concatenate([shuffled, _line_by_line(others, rows, shape)])
-    roles = np.where(is_in(cells, choice.steering), STEERING, ON_LINE).astype(np.int64)
-    roles[: len(shuffled)] = DRAWN
+    rng = np.random.default_rng([request.seed, snapshot.last_list, len(to_measure)])
+    cells, roles = _handed_out(choice, to_measure, rows, shape, rng)
     return Draft(
         budget=request.budget,
         price=list_price(rows, columns, to_measure, costs, shape),
-        lines=(*choice.lines, *required.lines),
+        lines=(*choice.lines, *lines),
         cells=cells,
         roles=roles,
         is_known=~is_in(cells, to_measure),
-        forbidden=forbidden.listed(),
-        after_list=snapshot.last_list,
-        after_change=snapshot.last_change,
+        forbidden=forbidden,
+        after=(snapshot.last_list, snapshot.last_change),
     )
 
 
-def _with_retired(forbidden: Wishes, settings: Settings) -> Wishes:
+def _with_retired(forbidden: Region, settings: Settings) -> Region:
     """What is forbidden, and rows and columns that are not asked for any more."""
-    rows, columns = (
-        union(different(given), np.asarray(sorted(retired), dtype=np.int64))
-        for given, retired in ((forbidden.rows, settings.retired_rows), (forbidden.columns, settings.retired_columns))
-    )
-    return forbidden._replace(rows=rows, columns=columns)
+    rows, columns = (np.asarray(sorted(axis.retired), dtype=np.int64) for axis in settings.axes)
+    return forbidden.union(Region(rows, columns), settings.shape)
 
 
-def _line_by_line(cells: IndexVector, rows: IndexVector, shape: Shape) -> IndexVector:
-    """Row after row, and then column after column, so that what came back in part are whole ones."""
-    i, j = np.divmod(cells, shape[1])
+def _handed_out(
+    choice: Choice, to_measure: IndexVector, rows: IndexVector, shape: Shape, rng: np.random.Generator
+) -> tuple[IndexVector, IndexVector]:
+    """Cells in their order on the list, and their roles: drawn ones at random, and then one line after the other.
+
+    So what came back in part are whole rows, or columns.
+    """
+    others = without(union(to_measure, choice.steering), choice.drawn)
+    i, j = np.divmod(others, shape[1])
     on_row = np.isin(i, rows)
-    ordered: IndexVector = cells[np.lexsort((np.where(on_row, j, i), np.where(on_row, i, j), ~on_row))]
-    return ordered
+    others = others[np.lexsort((np.where(on_row, j, i), np.where(on_row, i, j), ~on_row))]
+    cells = np.concatenate([rng.permutation(choice.drawn), others])
+    roles = np.where(is_in(cells, choice.steering), Role.STEERING, Role.ON_LINE)
+    roles[: len(choice.drawn)] = Role.DRAWN
+    return cells, roles
 
 
 # -- batches ----------------------------------------------------------------------------------------------------------
@@ -209,12 +211,14 @@ class Batches(NamedTuple):
             return None
         size = check_count(size, name="batch", at_least=1)
         if price is None:
-            return Batches(size, unit, size * _price_of_one(unit, settings))
+            prices = settings.prices.of(settings.shape)
+            of_one = {"cell": prices.entry, "row": np.max(prices.rows), "column": np.max(prices.columns)}
+            return Batches(size, unit, size * float(of_one[unit]))
         if isinstance(price, bool) or not 0 < price < math.inf:
             raise InvalidArgumentError(f"batch_price={price!r} is no price. Give a number above 0.")
         return Batches(size, unit, float(price))
 
-    def draft(self, snapshot: Snapshot, request: Request, required: Wishes, forbidden: Wishes) -> Draft:
+    def draft(self, snapshot: Snapshot, request: Request, required: Region, forbidden: Region) -> Draft:
         """A list of as many batches as the budget buys; the last may be short where no more is left."""
         budget, of_cells = request.budget, self.unit == "cell"
         n_batches = math.floor(budget / self.price + 1e-9)
@@ -234,16 +238,6 @@ class Batches(NamedTuple):
         return draft._replace(budget=budget, price=math.ceil(n_used / self.size) * self.price)
 
 
-def _price_of_one(unit: str, settings: Settings) -> float:
-    """Price of a cell, or of a whole row or column; the highest, if they differ."""
-    n, m = settings.shape
-    costs = as_costs(settings.costs)
-    if unit == "cell":
-        return float(costs.entry)
-    own, length = (costs.row, m) if unit == "row" else (costs.column, n)
-    return length * float(costs.entry) if own is None else float(np.max(own))
-
-
 # -- the best rows, or columns ----------------------------------------------------------------------------------------
 
 
@@ -252,46 +246,40 @@ def positioned(best: Best, axes: tuple[Axis, Axis]) -> Best:
     return best if best.among is None else replace(best, among=axes[1 - best.axis].positions_of(best.among).tolist())
 
 
-def compared(snapshot: Snapshot, forbidden: Wishes | None = None) -> Observation:
+def compared(snapshot: Snapshot, forbidden: Region | None = None) -> Observation:
     """What is known for a comparison, in which rows and columns that are retired or forbidden take no part."""
-    settings = snapshot.settings
-    never = _with_retired(Wishes() if forbidden is None else forbidden, settings)
-    if len(never.cells):
+    never = _with_retired(Region(), snapshot.settings) if forbidden is None else forbidden
+    if len(never.cells[0]):
         raise InvalidArgumentError(
             "with a goal, whole rows and columns can be forbidden, and not cells. Leave them out."
         )
-    region = never.region(settings.shape)
-    return observation_of(snapshot, settings, settings.records)._replaced(forbidden=region)
+    return observation_of(snapshot)._replaced(forbidden=never)
 
 
-def draft_of_best(snapshot: Snapshot, request: Request) -> Draft | Decision:
+def _draft_of_best(snapshot: Snapshot, request: Request, goal: Best, forbidden: Region) -> Draft | Decision:
     """A list of the rows that are left, all of whose budget is spent; what is decided if it buys nothing more.
 
     Cells that are out are not asked for again. Of each column that is drawn a cell is on the list, known or not: the
     list keeps the order of drawing.
     """
-    assert request.best is not None
-    settings, axes = snapshot.settings, axes_of(snapshot.settings)
-    best, forbidden = positioned(request.best, axes), check_wishes(request.forbidden, *axes, name="forbidden")
-    shape, costs = settings.shape, as_costs(settings.costs)
+    best, entry = positioned(goal, snapshot.settings.axes), snapshot.settings.prices.entry
     seen = compared(snapshot, forbidden)
-    plan = best_round(seen, best, request.budget, Costs(entry=costs.entry).of(shape), request.seed, at_once=True)
+    prices = Costs(entry=entry).of(seen.shape)
+    plan = best_round(seen, best, request.budget, prices, request.seed, at_once=True)
     if plan is None:
         return decide(seen, best)
     cells, role = _cells_in_turn(seen, plan, best)
-    places = places_of(snapshot, settings, settings.records)
+    places = places_of(snapshot)
     is_known = is_in(cells, union(places.cells, places.failed, snapshot.pending))
-    nothing = cells[:0]
     return Draft(
         budget=request.budget,
-        price=list_price(nothing, nothing, np.sort(cells[~is_known]), costs, shape),
+        price=np.count_nonzero(~is_known) * float(entry),
         lines=(),
         cells=cells,
         roles=np.full(len(cells), role),
         is_known=is_known,
-        forbidden=_with_retired(forbidden, settings).listed(),
-        after_list=snapshot.last_list,
-        after_change=snapshot.last_change,
+        forbidden=forbidden,
+        after=(snapshot.last_list, snapshot.last_change),
     )
 
 
@@ -305,4 +293,4 @@ def _cells_in_turn(seen: Observation, plan: SamplePlan, best: Best) -> tuple[Ind
     i, j = np.divmod(cells, m)
     along, across = (j, i) if on_columns else (i, j)
     order = np.lexsort((across, index_table(in_turn, max(seen.shape))[along]))
-    return cells[order], ON_DRAWN_COLUMN if on_columns else ON_DRAWN_ROW
+    return cells[order], Role.ON_DRAWN_COLUMN if on_columns else Role.ON_DRAWN_ROW

@@ -25,18 +25,8 @@ from ..exceptions import InconsistentObservationError, InvalidArgumentError
 from ..observation import Bounds, Observation, Repeats, SamplingDesign
 from ..observation.forbidden import Region
 from ..observation.scale import LOG
-from .storage import (
-    CELLS,
-    COLUMNS,
-    DRAWN,
-    ON_DRAWN_COLUMN,
-    ON_DRAWN_ROW,
-    ROWS,
-    STEERING,
-    Line,
-    Settings,
-    Snapshot,
-)
+from .names import Axis
+from .storage import Kind, Line, Role, Snapshot
 
 __all__ = ["COUNTED", "Out", "Places", "check_counted", "observation_of", "on_lines", "places_of"]
 
@@ -75,8 +65,13 @@ def check_counted(records: Any) -> str:
     return records
 
 
-def places_of(snapshot: Snapshot, settings: Settings, records: str) -> Places:
-    """The value of each cell, from its readings in the order in which they came; logarithms if these are fitted."""
+def places_of(snapshot: Snapshot, records: str | None = None) -> Places:
+    """The value of each cell, from its readings in the order in which they came; logarithms if these are fitted.
+
+    Those that count are as the study was created, unless ``records`` says otherwise.
+    """
+    settings, shape = snapshot.settings, snapshot.settings.shape
+    records = settings.records if records is None else records
     readings = np.log(snapshot.values) if settings.scale == LOG else snapshot.values
     is_bound = snapshot.sides != 0
     known = ~np.isnan(readings) & ~is_bound
@@ -87,50 +82,47 @@ def places_of(snapshot: Snapshot, settings: Settings, records: str) -> Places:
     means: FloatArray = values[first] + np.bincount(place, away, len(cells)) / np.maximum(counts, 1)
     squares = float(np.sum((values - means[place]) ** 2)) if len(flat) > len(cells) else 0.0
     if records == "error" and np.any(away):
-        _raise_differing(int(flat[np.argmax(away != 0)]), settings)
+        i, j = divmod(int(flat[np.argmax(away != 0)]), shape[1])
+        raise InconsistentObservationError(
+            f"row {i}, column {j} was measured more than once, with different values, and records='error' allows one. "
+            "Correct the wrong record, or use records='all' or 'latest'."
+        )
     if records == "latest":
         last = np.empty(len(cells), dtype=np.int64)
         last[place] = np.arange(len(flat))  # of equal places, the last one stays
         means, counts = values[last], np.ones_like(counts)
     bounded = snapshot.cells[is_bound]
-    i, j = np.divmod(bounded, settings.shape[1])
+    i, j = np.divmod(bounded, shape[1])
     found = Bounds(i, j, readings[is_bound], snapshot.sides[is_bound])
-    bounds = Bounds().union(found, settings.shape).without(cells, settings.shape)
+    bounds = Bounds().union(found, shape).without(cells, shape)
     bounded = without(different(bounded), cells)
     failed = without(different(snapshot.cells[~known]), union(cells, bounded))
     return Places(cells, means, counts, failed, bounded, bounds, Repeats(squares, len(flat) - len(cells)))
 
 
-def _raise_differing(cell: int, settings: Settings) -> None:
-    i, j = divmod(cell, settings.shape[1])
-    raise InconsistentObservationError(
-        f"row {i}, column {j} was measured more than once, with different values, and records='error' allows one. "
-        "Correct the wrong record, or use records='all' or 'latest'."
-    )
-
-
-def observation_of(snapshot: Snapshot, settings: Settings, records: str, out: Out | None = None) -> Observation:
+def observation_of(snapshot: Snapshot, records: str | None = None, out: Out | None = None) -> Observation:
     """What is known at the moment of a snapshot; what is ``out``, if given, as gaps."""
-    n, m = settings.shape
-    places = places_of(snapshot, settings, records)
+    settings, shape = snapshot.settings, snapshot.settings.shape
+    n, m = shape
+    places = places_of(snapshot, records)
     lines = snapshot.lines if len(places.cells) < n * m else tuple(Line(0, i, "given", "") for i in range(n))
     out = Out() if out is None else out
-    asked = lines = (*lines, *out.lines)
+    asked = (*lines, *out.lines)
     waiting = {line[:2] for line in out.lines}
-    rows = _measured_lines(lines, 0, np.bincount(places.cells // m, minlength=n), m, waiting)
-    columns = _measured_lines(lines, 1, np.bincount(places.cells % m, minlength=m), n, waiting)
-    on_line = on_lines(places.cells, (*rows, *columns), settings.shape)
-    entries = np.flatnonzero(~on_line | is_in(places.cells, snapshot.asked.of_role(DRAWN, STEERING)))
+    rows = _measured_lines(asked, 0, np.bincount(places.cells // m, minlength=n), m, waiting)
+    columns = _measured_lines(asked, 1, np.bincount(places.cells % m, minlength=m), n, waiting)
+    on_line = on_lines(places.cells, (*rows, *columns), shape)
+    entries = np.flatnonzero(~on_line | is_in(places.cells, snapshot.asked.of_role(Role.DRAWN, Role.STEERING)))
     failed = union(places.failed, out.cells)
-    failed = failed[~on_lines(failed, (*rows, *columns), settings.shape)]
-    sample = _sample(snapshot, asked, union(places.cells, places.failed, places.bounded), settings.shape)
-    on_missing = on_lines(places.cells, asked, settings.shape) & ~on_line
+    failed = failed[~on_lines(failed, (*rows, *columns), shape)]
+    sample = _sample(snapshot, asked, union(places.cells, places.failed, places.bounded), shape)
+    on_missing = on_lines(places.cells, asked, shape) & ~on_line
     sampled_rows = _filled(rows, places, places.cells // m, places.cells % m, (n, m))
     sampled_columns = _filled(columns, places, places.cells % m, places.cells // m, (m, n)).T
     evidence = (is_in(places.cells, sample.cells) & ~on_missing)[entries]
     is_whole = len(rows) + len(columns) == len({line[:2] for line in asked}) and not sample.forbidden.any
     return Observation(
-        shape=settings.shape,
+        shape=shape,
         row_index=_index(rows),
         rows=sampled_rows,
         column_index=_index(columns),
@@ -138,9 +130,9 @@ def observation_of(snapshot: Snapshot, settings: Settings, records: str, out: Ou
         i=places.cells[entries] // m,
         j=places.cells[entries] % m,
         values=places.values[entries],
-        weights=_weights(places.counts[entries]),
-        row_names=_names(settings.row_names),
-        column_names=_names(settings.column_names),
+        weights=places.counts[entries].astype(np.float64) if np.any(places.counts[entries] > 1) else None,
+        row_names=_names(settings.rows),
+        column_names=_names(settings.columns),
         gaps=bool(len(failed) or np.isnan(sampled_rows).any() or np.isnan(sampled_columns).any()),
         unmeasured_i=failed // m,
         unmeasured_j=failed % m,
@@ -150,8 +142,8 @@ def observation_of(snapshot: Snapshot, settings: Settings, records: str, out: Ou
         **_design(rows, columns, evidence, is_whole=is_whole),
         forbidden=sample.forbidden,
         withheld=sample.withheld,
-        drawn_columns=_in_turn(snapshot.asked.cells[snapshot.asked.roles == ON_DRAWN_COLUMN] % m),
-        drawn_rows=_in_turn(snapshot.asked.cells[snapshot.asked.roles == ON_DRAWN_ROW] // m),
+        drawn_columns=_in_turn(snapshot.asked.cells[snapshot.asked.roles == Role.ON_DRAWN_COLUMN] % m),
+        drawn_rows=_in_turn(snapshot.asked.cells[snapshot.asked.roles == Role.ON_DRAWN_ROW] // m),
     )
 
 
@@ -172,7 +164,7 @@ class _Sample(NamedTuple):
 def _sample(snapshot: Snapshot, lines: tuple[Line, ...], known: IndexVector, shape: Shape) -> _Sample:
     """Cells that were drawn and are a uniform sample, where these are ``known``, and these lines were asked for."""
     asked, promised = snapshot.asked, snapshot.promised
-    told, is_drawn = is_in(asked.cells, known), asked.roles == DRAWN
+    told, is_drawn = is_in(asked.cells, known), asked.roles == Role.DRAWN
     in_turn = np.flatnonzero(is_drawn & asked.is_new & ~is_in(asked.cells, promised))
     lists, came = asked.lists[in_turn], told[in_turn]
     out_of_turn = different(lists[1:][came[1:] & ~came[:-1] & (lists[1:] == lists[:-1])])
@@ -181,9 +173,9 @@ def _sample(snapshot: Snapshot, lines: tuple[Line, ...], known: IndexVector, sha
     pending = without(asked.cells[~told & ~is_open], different(asked.cells[is_open]))
     drawn_from = is_in(snapshot.forbidden[:, 0], different(asked.lists[is_drawn & told]))
     kinds, positions = snapshot.forbidden[drawn_from, 1:].T
-    rows, columns, cells = (positions[kinds == kind] for kind in (ROWS, COLUMNS, CELLS))
+    rows, columns, cells = (positions[kinds == kind] for kind in Kind)
     closed = np.divmod(union(cells, pending), shape[1])
-    sample = without(union(asked.cells[is_drawn & told], promised), asked.of_role(STEERING))
+    sample = without(union(asked.cells[is_drawn & told], promised), asked.of_role(Role.STEERING))
     return _Sample(sample, Region().union(Region(rows, columns, closed), shape), _why(out_of_turn))
 
 
@@ -231,12 +223,8 @@ def _filled(
     return values
 
 
-def _weights(counts: IndexVector) -> FloatArray | None:
-    return counts.astype(np.float64) if np.any(counts > 1) else None
-
-
-def _names(names: tuple[Any, ...] | None) -> Any:
-    return None if names is None else np.asarray(names)
+def _names(axis: Axis) -> Any:
+    return None if axis.names is None else np.asarray(axis.names)
 
 
 def _design(rows: list[Line], columns: list[Line], evidence: Mask, *, is_whole: bool) -> dict[str, Any]:

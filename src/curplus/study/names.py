@@ -5,32 +5,43 @@ from __future__ import annotations
 import difflib
 import operator
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from .._support.tables import FORMULA
 from .._typing import IndexVector
+from .._validation import check_count
 from ..exceptions import InvalidArgumentError
-from .storage import Settings
+from .schema import WIDTH
 
-__all__ = ["Axis", "axes_of", "check_axis", "escaped", "unescaped"]
+__all__ = ["Axis", "check_axis", "escaped", "unescaped"]
 
 LONGEST_NAME = 1000  # characters
 
 
-class Axis(NamedTuple):
-    """The rows, or the columns, of a study."""
+@dataclass(frozen=True)
+class Axis:
+    """The rows, or the columns, of a study; a change makes another one."""
 
     what: str  # "row" or "column"
     size: int
-    names: tuple[Any, ...] | None  # None if they are numbers from 0 on
-    positions: dict[str, int]  # of names, as texts, and of former ones; empty if they are numbers
+    names: tuple[Any, ...] | None = None  # None if they are numbers from 0 on
+    former: Mapping[str, int] = field(default_factory=dict)  # positions of names before a change
+    retired: frozenset[int] = frozenset()  # positions that are not asked for any more
 
-    @staticmethod
-    def of(what: str, size: int, names: tuple[Any, ...] | None, former: Mapping[str, int] | None = None) -> Axis:
-        """The axis of a study."""
-        return Axis(what, size, names, {**(former or {}), **{str(name): k for k, name in enumerate(names or ())}})
+    def __post_init__(self) -> None:
+        if self.size > WIDTH:
+            raise InvalidArgumentError(
+                f"a matrix of {self.size:,} {self.what}s is too large: a side may have {WIDTH:,} places."
+            )
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        """Positions of names, as texts, and of former ones."""
+        return {**self.former, **{str(name): k for k, name in enumerate(self.names or ())}}
 
     def labels(self, index: Any) -> list[Any]:
         """Names of some positions."""
@@ -48,7 +59,7 @@ class Axis(NamedTuple):
 
     def _position(self, text: str) -> int:
         if self.names is not None:
-            return self.positions.get(text, -1)
+            return self._positions.get(text, -1)
         number = int(text) if text.isascii() and text.isdigit() and len(text) < 20 else -1
         return number if number < self.size else -1
 
@@ -57,9 +68,9 @@ class Axis(NamedTuple):
         if self.names is None:
             return f"they are numbered from 0 to {self.size - 1}"
         text = _text(name)[:LONGEST_NAME]
-        lower = {known.lower(): known for known in self.positions}
+        lower = {known.lower(): known for known in self._positions}
         near = difflib.get_close_matches(text.lower(), list(lower)[:100_000], n=1, cutoff=0.5)
-        return f"the nearest is {lower[near[0]]!r}" if near else f"the first is {next(iter(self.positions))!r}"
+        return f"the nearest is {lower[near[0]]!r}" if near else f"the first is {next(iter(self._positions))!r}"
 
     def positions_of(self, names: Any) -> IndexVector:
         """Positions of names that a user gave; an error if one is not known."""
@@ -72,12 +83,28 @@ class Axis(NamedTuple):
             raise InvalidArgumentError(f"no {self.what} is called {wrong!r}; {self.nearest(wrong)}.")
         return np.asarray(found, dtype=np.int64)
 
+    def grown(self, given: Any) -> Axis:
+        """With more of them: their names, or how many where they are numbered."""
+        if self.names is None:
+            return replace(self, size=self.size + check_count(given, name=f"{self.what}s", at_least=1))
+        if isinstance(given, (int, np.integer)):
+            raise InvalidArgumentError(
+                f"{self.what}s={given!r} is a number, and the {self.what}s have names. Give a list of names."
+            )
+        after = check_axis([*self.names, *([given] if isinstance(given, str) else given)], self.what)
+        return replace(self, size=after.size, names=after.names)
 
-def axes_of(settings: Settings) -> tuple[Axis, Axis]:
-    """Rows and columns of a study."""
-    n, m = settings.shape
-    rows, columns = settings.former
-    return Axis.of("row", n, settings.row_names, rows), Axis.of("column", m, settings.column_names, columns)
+    def renamed(self, old: Any, new: Any) -> Axis:
+        """With another name for one of them."""
+        if self.names is None:
+            raise InvalidArgumentError(f"the {self.what}s of this study are numbers, so none can be renamed.")
+        at = int(self.positions_of([old])[0])
+        after = check_axis([*self.names[:at], new, *self.names[at + 1 :]], self.what)
+        return replace(self, names=after.names, former={**self.former, str(self.names[at]): at})
+
+    def without(self, names: Any) -> Axis:
+        """With some that are not asked for any more."""
+        return replace(self, retired=self.retired.union(self.positions_of(names).tolist()))
 
 
 def _text(name: Any) -> str:
@@ -89,14 +116,16 @@ def _text(name: Any) -> str:
 
 def check_axis(given: Any, what: str) -> Axis:
     """Rows or columns as a user gives them: how many, or their names."""
+    if isinstance(given, Axis):
+        return given
     try:
         size = operator.index(given)
     except TypeError:
         names = _check_names(given, what)
-        return Axis.of(what, len(names), names)
+        return Axis(what, len(names), names)
     if isinstance(given, bool) or size < 1:
         raise InvalidArgumentError(f"{what}s={given!r} is neither a number of {what}s, from 1 on, nor a list of names.")
-    return Axis.of(what, size, None)
+    return Axis(what, size)
 
 
 def _check_names(given: Iterable[Any], what: str) -> tuple[Any, ...]:

@@ -8,8 +8,6 @@ that is known, half of the cells drawn earlier help to choose: they are no evide
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +18,6 @@ from .._typing import IndexVector, Shape
 from ..acquisition import Adaptive, Costs
 from ..acquisition.adaptive import are_untouched
 from ..acquisition.candidates import candidate_columns, candidate_rows
-from ..acquisition.goals import Proposer, Rounds, carried_out
 from ..acquisition.prices import spent
 from ..acquisition.propose import Purchase
 from ..observation import Observation, SamplePlan
@@ -30,20 +27,12 @@ from ..observation.plan import distinct_others
 from .settings import list_price
 from .storage import Line
 
-__all__ = ["Choice", "Excluded", "Money", "cells_of_lines", "next_choice"]
+__all__ = ["Choice", "Excluded", "cells_of_lines", "next_choice"]
 
 AT_ONCE = Adaptive(rounds=1, steering=0.0)  # a list is one round, and the cells that steer are among those known
 MANY = 0.25  # of the rows or columns
 NO_COUNTS = {"n_columns": None, "n_rows": None, "n_entries": None}
 WHY = {"uniform": "drawn uniformly, as a start", "adaptive": "chosen because it differs most from what is known"}
-
-
-class Money(NamedTuple):
-    """What may be spent on a list, and what things cost."""
-
-    budget: float
-    horizon: float | None  # what the study will have spent in the end, where that is known
-    costs: Costs
 
 
 class Excluded(NamedTuple):
@@ -82,7 +71,9 @@ def cells_of_lines(rows: IndexVector, columns: IndexVector, shape: Shape) -> Ind
 
 def next_choice(
     seen: Observation,
-    money: Money,
+    budget: float,
+    horizon: float | None,
+    costs: Costs,
     known: Excluded,
     seed: int,
     *,
@@ -95,8 +86,12 @@ def next_choice(
     ----------
     seen : Observation
         What is known, and what is out as gaps.
-    money : Money
-        What may be spent.
+    budget : float
+        What may be spent on the list.
+    horizon : float, optional
+        What the study will have spent in the end, where that is known.
+    costs : Costs
+        What things cost.
     known : Excluded
         What need not be asked for, or must not.
     seed : int
@@ -109,17 +104,15 @@ def next_choice(
     rng = np.random.default_rng([seed, *seen.counts, len(known.cells)])
     if n_lines is not None:
         return _lines(seen, known, rng, _counts(seen, known, n_lines))
-    choice = _lines(seen, known, rng, NO_COUNTS, **_spending(seen, money)) if whole else Choice(())
+    choice = Choice(())
+    if whole:
+        total = budget + spent(seen, costs.of(seen.shape)).total
+        choice = _lines(seen, known, rng, NO_COUNTS, budget=total, horizon=max(total, horizon or 0.0), costs=costs)
     rows, columns = choice.rows, choice.columns
     on_lines = known.allowed(without(cells_of_lines(rows, columns, seen.shape), known.cells), seen.shape)
-    left = money.budget - list_price(rows, columns, on_lines, money.costs, seen.shape)
-    count = math.floor(left / float(money.costs.entry) + 1e-9)
+    left = budget - list_price(rows, columns, on_lines, costs, seen.shape)
+    count = math.floor(left / float(costs.entry) + 1e-9)
     return choice._replace(drawn=_cells(seen.shape, count, known, rows, columns, rng))
-
-
-def _spending(seen: Observation, money: Money) -> dict[str, Any]:
-    total = money.budget + spent(seen, money.costs.of(seen.shape)).total
-    return {"budget": total, "horizon": max(total, money.horizon or 0.0), "costs": money.costs}
 
 
 def _counts(seen: Observation, known: Excluded, n_lines: tuple[int, int]) -> dict[str, Any]:
@@ -138,33 +131,19 @@ def _lines(
     seen: Observation, known: Excluded, rng: np.random.Generator, counts: dict[str, Any], **spending: Any
 ) -> Choice:
     """Rows and columns, until a goal is reached: a budget, as far as it is for them, or a count."""
-    seed = int(rng.integers(2**63))
+    seed, before = int(rng.integers(2**63)), seen.steering
     forbidden = {"rows": known.forbidden.rows, "columns": known.forbidden.columns}
     purchase = Purchase.of(seen, counts, forbidden=forbidden, strategy=AT_ONCE, **spending)
-    lines: list[Line] = []
-
-    def ask(plan: SamplePlan, seen: Observation) -> Observation:
-        lines.extend(_named(plan))
-        return _asked(seen, plan)
-
-    asked = carried_out(_rounds(seen, partial(_next_lines, purchase, seed), rng), ask)
-    return Choice(tuple(lines), steering=np.sort(asked.entries.flat_index[asked.steering & ~seen.steering]))
-
-
-def _next_lines(purchase: Purchase, seed: int, seen: Observation) -> SamplePlan | None:
-    """The next rows and columns; None where only entries are left to be read."""
-    plan = purchase.next_plan(seen, seed)
-    return None if plan is None or not len(plan.row_index) + len(plan.column_index) else plan
-
-
-def _rounds(seen: Observation, propose: Callable[[Observation], SamplePlan | None], rng: np.random.Generator) -> Rounds:
-    """Rows and columns as a start, and then those that are chosen, perhaps with the help of entries."""
-    while (plan := propose(seen)) is not None and plan.design.rows != "adaptive":
-        seen = yield plan, seen
-    if plan is not None and (n_helping := _n_helping(seen)):
-        helping = rng.permutation(np.flatnonzero(~seen.steering))[:n_helping]
-        seen = seen._replaced(evidence=~(seen.steering | np.isin(np.arange(seen.n_entries), helping)))
-    return (yield from Proposer(propose).rounds(seen))
+    lines, is_start = list[Line](), True
+    while (plan := purchase.next_plan(seen, seed)) is not None and len(plan.row_index) + len(plan.column_index):
+        if is_start and plan.design.rows == "adaptive":
+            is_start, helping = False, rng.permutation(np.flatnonzero(~seen.steering))[: _n_helping(seen)]
+            if len(helping):  # what is chosen with their help may be something else
+                seen = seen._replaced(evidence=~(seen.steering | np.isin(np.arange(seen.n_entries), helping)))
+                continue
+        lines += _named(plan)
+        seen = _asked(seen, plan)
+    return Choice(tuple(lines), steering=np.sort(seen.entries.flat_index[seen.steering & ~before]))
 
 
 def _n_helping(seen: Observation) -> int:

@@ -5,16 +5,32 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 import numpy as np
 
 from .._typing import FloatArray, Shape
 from ..evaluation import Certificate, Decision
+from ..evaluation.residual import Residual
+from ..factorization import Fact, Factorization
+from ..observation import Observation
 from ..observation.forbidden import OPEN_PLACES
 from ..observation.scale import LOG
-from .storage import Round, Settings, Summary
+from .storage import Round, Settings, Snapshot, Summary
 
-__all__ = ["Status", "expected_error", "is_judged", "round_of", "status_of", "stopping_sentence"]
+__all__ = ["Fitted", "Status", "expected_error", "is_judged", "round_of", "status_of", "stopping_sentence"]
+
+
+class Fitted(NamedTuple):
+    """An approximation, and what it knew."""
+
+    last_tell: int
+    last_list: int
+    last_change: int
+    n_values: int
+    spent: float
+    observation: Observation
+    approximation: Factorization
 
 
 @dataclass(frozen=True, repr=False)
@@ -41,6 +57,23 @@ class Status:
         """The rounds that have an error, and are no decision."""
         return tuple(r for r in self.rounds if not r.is_decision)
 
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        """The status as facts, ready to be shown."""
+        last = self.judged[-1] if self.judged else None
+        return (
+            Fact("shape", self.shape),
+            Fact("n_values", self.n_values, "values"),
+            Fact("n_failed", self.n_failed, "failed"),
+            Fact("n_pending", self.n_pending, "pending"),
+            Fact("n_unasked", self.n_unasked or None, "not asked for"),
+            Fact("n_lists", self.n_lists, "lists"),
+            *(Fact(name, _whole(getattr(self, name))) for name in ("spent", "budget", "left")),
+            *(() if last is None else _facts_of_error(last, self.where or "the matrix")),
+            Fact("n_unjudged", self.n_unjudged or None, "values since then"),
+            Fact("sentence", self.sentence, "when to stop"),
+        )
+
     def __str__(self) -> str:
         n, m = self.shape
         budget = "" if self.budget is None else f" of {self.budget:,.6g}, {self.left:,.6g} left"
@@ -51,6 +84,22 @@ class Status:
 
     def __repr__(self) -> str:
         return f"<Status of a {self}>"
+
+
+def _whole(amount: float | None) -> float | None:
+    """A whole number as one, so that all of its digits are shown."""
+    return int(amount) if amount is not None and float(amount).is_integer() else amount
+
+
+def _facts_of_error(last: Round, what: str) -> tuple[Fact, ...]:
+    """The error that was judged last; its interval in the Frobenius norm, like the error."""
+    unit = last.error / last.relative if last.relative else 0.0
+    ends = None if math.isnan(last.low) else (last.low * unit, last.high * unit)
+    return (
+        Fact("error", last.error, unit="in the Frobenius norm"),
+        Fact("relative_error", last.relative, unit=f"of {what}"),
+        Fact("interval", ends, "95% interval", reason="" if ends else f"none: {last.reason}"),
+    )
 
 
 def status_of(settings: Settings, summary: Summary, rounds: tuple[Round, ...], n_next: int) -> Status:
@@ -120,23 +169,33 @@ def _number(share: float) -> str:
     return f"{100 * share:.2g}" if share < 0.995 else f"{100 * share:.0f}"
 
 
-def is_judged(rounds: tuple[Round, ...], found: Certificate | Decision, tell: int) -> bool:
-    """Whether a round has this certificate, or decision, of what was known with this table."""
-    return (tell, found.reason) in ((r.tell, r.reason) for r in rounds)
+def is_judged(rounds: tuple[Round, ...], found: Round) -> bool:
+    """Whether this error, or decision, is kept already, of what was known with the same table."""
+    return (found.tell, found.reason) in ((r.tell, r.reason) for r in rounds)
 
 
-def round_of(certificate: Certificate, tell: int, n_values: int, spent: float, left_out: tuple[float, float]) -> Round:
-    """What is remembered of a certificate; the interval as a share of the matrix, like the error.
+def round_of(known: Fitted | Snapshot, found: Certificate | Decision) -> Round:
+    """What is remembered of a decision, or of a certificate; the interval as a share of the matrix, like the error.
 
-    If it has no estimate, the error, and its share of the matrix, are those at values that were ``left_out``.
+    If a certificate has no estimate, the error, and its share of the matrix, are those at values that the fit left out.
     """
-    nan, error, relative = float("nan"), certificate.error, certificate.relative_error
-    low, high = nan, nan
-    if certificate.interval is not None and error > 0:
-        low, high = (end / error * relative for end in certificate.interval)
-    elif certificate.interval == (0.0, 0.0):
-        relative = low = high = 0.0  # also of a matrix of zeros
-    elif math.isnan(error):
-        error, relative = left_out
-    now = datetime.now().astimezone()
-    return Round(now, tell, n_values, spent, error, relative, low, high, certificate.reason)
+    error = relative = low = high = math.nan
+    if isinstance(found, Certificate):
+        error, relative = found.error, found.relative_error
+        if found.interval is not None and error > 0:
+            low, high = (end / error * relative for end in found.interval)
+        elif found.interval == (0.0, 0.0):
+            relative = low = high = 0.0  # also of a matrix of zeros
+        elif math.isnan(error) and isinstance(known, Fitted):
+            error, relative = _left_out(known)
+    numbers = known.last_tell, known.n_values, known.spent, error, relative, low, high
+    return Round(datetime.now().astimezone(), *numbers, found.reason)
+
+
+def _left_out(fitted: Fitted) -> tuple[float, float]:
+    """Norm of an error like that at the values that the fit left out, and its share of the matrix; nan without any."""
+    left_out = (fact.value for fact in fitted.approximation.report.facts if fact.name == "left_out_error")
+    residual = Residual(fitted.approximation, fitted.observation)
+    error = next(left_out, math.nan) * math.sqrt(math.prod(fitted.observation.shape))
+    norm = residual.matrix_norm() * residual.unit
+    return error, error / norm if norm else math.nan

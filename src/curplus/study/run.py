@@ -15,9 +15,9 @@ from .._support.progress import Tell
 from .._typing import IndexVector
 from .._validation import check_count
 from ..exceptions import InvalidArgumentError, SourceError
-from .drafting import Request
+from .drafting import Request, new_list
 from .schema import WIDTH
-from .storage import Asker, Origin, Records, user_of
+from .storage import Origin, Records, user_of
 
 if TYPE_CHECKING:
     from .progress import Status
@@ -59,10 +59,19 @@ class Run:
             raise InvalidArgumentError(f"function={function!r} cannot be called. Give function(row, column) -> value.")
         if tol is not None and not 0 < tol < 1:
             raise InvalidArgumentError(f"tol={tol!r} is no relative error. Give a number between 0 and 1, such as 0.1.")
+        budget = study.settings.budget
+        if total is None and tol is None and budget is None:
+            raise InvalidArgumentError(
+                "neither budget nor tol is given, and the study has no budget. Give one of them."
+            )
+        total = budget if total is None else total
+        if total is not None and budget is not None and total > budget:
+            raise InvalidArgumentError(
+                f"the run would spend {total:,.6g} in all, and the study has a budget of {budget:,.6g}."
+            )
         self.study, self.function, self.tol, self.on_round = study, function, tol, on_round
-        n, m = study.settings.shape
-        self.entry = study._entry_price
-        self.total = n * m * self.entry if total is None else total
+        self.entry = float(study.settings.prices.entry)
+        self.total = math.prod(study.settings.shape) * self.entry if total is None else total
         self.n_workers = check_count(n_workers, name="n_workers", at_least=1)
         self.n_retries = check_count(n_retries, name="n_retries")
         self.n_rounds = check_count(n_rounds, name="n_rounds", at_least=1)
@@ -83,7 +92,7 @@ class Run:
     def _ask(self, budget: float) -> bool:
         try:
             horizon = self.total if self.tol is None else None
-            self.study._new_list(Request(budget, horizon=horizon), Asker(user_of(None), PURPOSE))
+            new_list(self.study, Request(budget, horizon=horizon), purpose=PURPOSE)
         except InvalidArgumentError:  # there is no cell left to buy
             if self.study._storage.summary().n_values + self.study._storage.summary().n_failed == 0:
                 raise
@@ -150,7 +159,7 @@ class Run:
 
     def _call(self, cell: int) -> Outcome:
         i, j = divmod(cell, WIDTH)
-        row, column = (axis.labels([k])[0] for axis, k in zip(self.study._axes, (i, j), strict=True))
+        row, column = (axis.labels([k])[0] for axis, k in zip(self.study.settings.axes, (i, j), strict=True))
         for attempt in range(self.n_retries + 1):
             if attempt:
                 time.sleep(self.wait * 2 ** (attempt - 1))

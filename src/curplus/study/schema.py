@@ -42,7 +42,7 @@ class DamageError(Exception):
 
 
 APPLICATION_ID = 0x43555253  # "CURS", in the header of the file
-VERSION = 5  # of the tables
+VERSION = 6  # of the tables
 WIDTH = 2**31  # places of a row in the number of a cell; also the longest side of a matrix
 
 SCHEMA = (

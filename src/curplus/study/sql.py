@@ -9,31 +9,24 @@ from typing import Any
 
 import numpy as np
 
-from .._support.sets import different, is_in
+from .._support.sets import different
 from .._typing import FloatArray, IndexVector
 from ..exceptions import InvalidArgumentError
 from .schema import WIDTH, DamageError, insert, last_id
 from .storage import (
-    ANSWERED,
-    CANCELLED,
-    CELLS,
-    COLUMNS,
-    DRAWN,
-    KNOWN,
-    ON_DRAWN_COLUMN,
-    ON_DRAWN_ROW,
-    ON_LINE,
-    PENDING,
-    ROWS,
     Asked,
     Asker,
     Draft,
+    Kind,
     Line,
     ListInfo,
     Origin,
+    Receipt,
     Records,
+    Role,
     Settings,
     Snapshot,
+    State,
     Summary,
     kept_cells,
     moment_of,
@@ -42,10 +35,8 @@ from .storage import (
 
 __all__ = [
     "LIST",
-    "answer",
     "count_pending",
     "expire",
-    "fresh",
     "integers",
     "keep_list",
     "keep_records",
@@ -53,11 +44,11 @@ __all__ = [
     "list_info",
     "one_list",
     "pending_cells",
+    "receive",
     "recent_values",
     "snapshot_of",
     "summary_of",
     "tick",
-    "unnoted",
     "wall_clock",
 ]
 
@@ -66,20 +57,28 @@ IS_OUT = "n_pending > 0 AND (expires IS NULL OR expires > ?)"
 RECENT = 1000  # readings that outliers are judged by
 MOMENTS = (("tells", "told_at"), ("lists", "asked_at"), ("rounds", "judged_at"), ("changes", "changed_at"))
 LATEST = ", ".join(f"ifnull((SELECT {at} FROM {table} ORDER BY id DESC LIMIT 1), 0)" for table, at in MOMENTS)
-#: Of the lines that came in, those that are not known yet. A line of a work list, and a correction, is known by its
-#: value; every other line is a new reading. Spreadsheets keep 15 or 16 digits: values that differ by less are the same.
+INCOMING = (
+    "CREATE TEMP TABLE IF NOT EXISTS incoming (place INTEGER PRIMARY KEY, cell, value REAL, side, list, corrects, "
+    "note, time)",
+    "CREATE INDEX IF NOT EXISTS temp.incoming_cells ON incoming (cell)",
+    "DELETE FROM incoming",
+)
+#: Which lines that came in are known. A line of a work list, and a correction, is known by its value; every other line
+#: is a new reading. Spreadsheets keep 15 or 16 digits: values that differ by less are the same.
 SAME_VALUE = "({0}.value IS x.value OR abs({0}.value - x.value) <= 1e-12 * abs(x.value)) AND {0}.side = x.side"
 IS_SAME, IS_SAME_LINE = SAME_VALUE.format("r"), SAME_VALUE.format("y")
 IS_LINE = f"r.list = x.list AND r.cell = x.cell AND {IS_SAME} AND r.corrects IS x.corrects"
-KNOWN_LINES = f"SELECT DISTINCT r.id FROM incoming AS x JOIN records AS r ON {IS_LINE} ORDER BY 1"
-FRESH = f"""
-    SELECT place FROM incoming AS x WHERE NOT EXISTS (SELECT 1 FROM records AS r WHERE {IS_LINE}) AND NOT EXISTS (
-        SELECT 1 FROM records AS r WHERE r.corrects = x.corrects AND r.cell = x.cell AND {IS_SAME}
-    ) AND NOT EXISTS (
-        SELECT 1 FROM incoming AS y WHERE y.cell = x.cell AND y.place < x.place AND y.list = x.list
-        AND {IS_SAME_LINE} AND y.corrects IS x.corrects
-    ) ORDER BY place"""
-NOTED = "FROM records AS r CROSS JOIN incoming AS x ON x.cell = r.cell AND x.note = r.note AND x.value IS r.value"
+IS_KNOWN = f"""
+    (x.list IS NOT NULL OR x.corrects IS NOT NULL) AND (
+        EXISTS (SELECT 1 FROM records AS r WHERE {IS_LINE})
+        OR EXISTS (SELECT 1 FROM records AS r WHERE r.corrects = x.corrects AND r.cell = x.cell AND {IS_SAME})
+        OR EXISTS (
+            SELECT 1 FROM incoming AS y WHERE y.cell = x.cell AND y.place < x.place AND y.list = x.list
+            AND {IS_SAME_LINE} AND y.corrects IS x.corrects
+        )
+    )"""
+IS_NOTED = "x.cell = r.cell AND x.note = r.note AND x.value IS r.value"  # of answers in logs
+IS_PENDING = f"EXISTS (SELECT 1 FROM asked WHERE asked.cell = x.cell AND state = {State.PENDING})"
 
 
 # -- small questions ----------------------------------------------------------------------------------------------
@@ -105,16 +104,15 @@ def integers(rows: Iterable[tuple[int]]) -> IndexVector:
 
 def expire(db: sqlite3.Connection) -> None:
     """Lists whose time is over are pending no more."""
-    for (number,) in db.execute(
-        "SELECT id FROM lists WHERE n_pending > 0 AND expires <= ?", (wall_clock(),)
-    ).fetchall():
-        db.execute("UPDATE asked SET state = ? WHERE list = ? AND state = ?", (CANCELLED, number, PENDING))
-        db.execute("UPDATE lists SET n_pending = 0 WHERE id = ?", (number,))
+    over = "IN (SELECT id FROM lists WHERE n_pending > 0 AND expires <= ?)"
+    cancel = f"UPDATE asked SET state = {State.CANCELLED} WHERE state = {State.PENDING} AND list {over}"
+    if db.execute(cancel, (wall_clock(),)).rowcount:
+        count_pending(db)
 
 
 def count_pending(db: sqlite3.Connection) -> None:
     """Count the pending cells of each list anew."""
-    counted = f"(SELECT count(*) FROM asked WHERE list = lists.id AND state = {PENDING})"
+    counted = f"(SELECT count(*) FROM asked WHERE list = lists.id AND state = {State.PENDING})"
     db.execute(f"UPDATE lists SET n_pending = {counted} WHERE n_pending > 0")
 
 
@@ -126,13 +124,13 @@ def keep_list(db: sqlite3.Connection, now: int, draft: Draft, asker: Asker, n_co
     row = (number, now, asker.who, asker.purpose, draft.budget, draft.price, n_cells, n_cells, expires)
     insert(db, "lists", [row])
     insert(db, "lines", ((None, number, *line) for line in draft.lines))
-    states = np.where(draft.is_known, KNOWN, PENDING)
+    states = np.where(draft.is_known, State.KNOWN, State.PENDING)
     columns = kept_cells(draft.cells, n_columns), draft.roles, states, np.arange(len(states))
     rows = zip(*(x.tolist() for x in columns), strict=True)
     insert(db, "asked", ((cell, number, role, state, place) for cell, role, state, place in rows))
-    kinds, positions = draft.forbidden.T
-    positions = np.where(kinds == CELLS, kept_cells(positions, n_columns), positions)
-    insert(db, "forbidden", ((number, *x) for x in zip(kinds.tolist(), positions.tolist(), strict=True)))
+    i, j = draft.forbidden.cells
+    closed = zip(Kind, (draft.forbidden.rows, draft.forbidden.columns, i * WIDTH + j), strict=True)
+    insert(db, "forbidden", ((number, kind, x) for kind, positions in closed for x in positions.tolist()))
     return list_info(row)
 
 
@@ -160,40 +158,23 @@ def lines_of(db: sqlite3.Connection, where: str, values: tuple[Any, ...]) -> tup
 # -- readings -----------------------------------------------------------------------------------------------------
 
 
-def fresh(db: sqlite3.Connection, records: Records, *, only_pending: bool) -> tuple[Records, list[int]]:
-    """Those readings that are not known yet, which stay in the table ``incoming``, and the records of the others."""
-    _fill_incoming(db, records)
+def receive(db: sqlite3.Connection, records: Records, *, only_pending: bool, once: bool) -> list[int]:
+    """Put those readings that are not known into the table ``incoming``; the records of the others."""
+    for statement in INCOMING:
+        db.execute(statement)
+    insert(db, "incoming", ((place, *row) for place, row in enumerate(records.rows())))
     _check_list_numbers(db)
-    known = [number for (number,) in db.execute(KNOWN_LINES)]
-    records = records.take(integers(db.execute(FRESH)))
+    known = f"SELECT DISTINCT r.id FROM incoming AS x JOIN records AS r ON {IS_LINE} ORDER BY 1"
+    found = [number for (number,) in db.execute(known)]
+    db.execute(f"DELETE FROM incoming AS x WHERE {IS_KNOWN}")
+    if once:
+        noted = f"records AS r CROSS JOIN incoming AS x ON {IS_NOTED}"
+        found += [number for (number,) in db.execute(f"SELECT DISTINCT r.id FROM {noted}")]
+        db.execute(f"DELETE FROM incoming WHERE place IN (SELECT x.place FROM {noted})")
     if only_pending:
-        pending = integers(
-            db.execute(f"SELECT cell FROM incoming CROSS JOIN asked USING (cell) WHERE state = {PENDING}")
-        )
-        records = records.take(np.flatnonzero(is_in(records.cells, different(pending))))
-    _fill_incoming(db, records)
+        db.execute(f"DELETE FROM incoming AS x WHERE NOT {IS_PENDING}")
     _check_corrections(db)
-    return records, known
-
-
-def unnoted(db: sqlite3.Connection, records: Records) -> tuple[Records, list[int]]:
-    """Those readings of which no record has the cell, the value and the note, and the records of the others."""
-    _fill_incoming(db, records)
-    told = db.execute(f"SELECT x.place, r.id {NOTED} WHERE r.note IS NOT NULL").fetchall()
-    new = np.setdiff1d(np.arange(len(records)), [place for place, _ in told])
-    return records.take(new), [number for _, number in told]
-
-
-def _fill_incoming(db: sqlite3.Connection, records: Records) -> None:
-    """Put the cells of a table beside those that were asked for and measured."""
-    db.execute(
-        "CREATE TEMP TABLE IF NOT EXISTS incoming "
-        "(place INTEGER PRIMARY KEY, cell, value REAL, side, list, corrects, note, time)"
-    )
-    db.execute("CREATE INDEX IF NOT EXISTS temp.incoming_cells ON incoming (cell)")
-    db.execute("DELETE FROM incoming")
-    lines = ((place, *row) for place, row in enumerate(records.rows()))
-    db.executemany("INSERT INTO incoming VALUES (?, ?, ?, ?, ?, ?, ?, ?)", lines)
+    return found
 
 
 def _check_list_numbers(db: sqlite3.Connection) -> None:
@@ -233,40 +214,39 @@ def recent_values(db: sqlite3.Connection) -> FloatArray:
     return np.fromiter((row[0] for row in db.execute(recent)), np.float64)
 
 
-def answer(db: sqlite3.Connection) -> dict[int, int]:
-    """Mark what was asked for as answered; how many cells of each list."""
-    met = f"FROM (SELECT DISTINCT cell FROM incoming) CROSS JOIN asked USING (cell) WHERE state = {PENDING}"
-    answered = dict(db.execute(f"SELECT list, count(*) {met} GROUP BY list").fetchall())
-    if answered:
-        db.execute(
-            f"UPDATE asked SET state = {ANSWERED} WHERE state = {PENDING} AND cell IN (SELECT cell FROM incoming)"
-        )
-        db.executemany("UPDATE lists SET n_pending = n_pending - ? WHERE id = ?", [(k, x) for x, k in answered.items()])
-    return answered
+def _answer(db: sqlite3.Connection) -> tuple[int, float]:
+    """Mark what was asked for as answered: how many cells, and what they cost, each its share of its list."""
+    asked = f"(SELECT DISTINCT cell FROM incoming) CROSS JOIN asked USING (cell) WHERE state = {State.PENDING}"
+    met = f"(SELECT list AS number, count(*) AS k FROM {asked} GROUP BY list)"
+    shares = f"SELECT ifnull(sum(k), 0), total(k * (price / n_cells)) FROM {met} JOIN lists ON id = number"
+    count, price = db.execute(shares).fetchone()
+    if count:
+        db.execute(f"UPDATE lists SET n_pending = n_pending - k FROM {met} WHERE id = number")
+        cells = f"state = {State.PENDING} AND cell IN (SELECT cell FROM incoming)"
+        db.execute(f"UPDATE asked SET state = {State.ANSWERED} WHERE {cells}")
+    return count, price
 
 
 def keep_records(
-    db: sqlite3.Connection, now: int, records: Records, origin: Origin, price: float, answered: dict[int, int]
-) -> tuple[int, int, int, int]:
-    """Keep readings; the number of the table, values, failures, and readings that nobody had asked for."""
-    first, tell = last_id(db, "records"), last_id(db, "tells") + 1
-    n_failed = int(np.count_nonzero(np.isnan(records.values)))
-    n_values = len(records) - n_failed
-    of_lists = sum(
-        count * db.execute("SELECT price / n_cells FROM lists WHERE id = ?", (number,)).fetchone()[0]
-        for number, count in answered.items()
-    )
-    spent = 0.0 if origin.history else of_lists + price * (len(records) - sum(answered.values()))
-    about = (origin.source, int(origin.history), origin.design)
-    insert(db, "tells", [(tell, now, origin.who, *about, n_values, n_failed, 0, spent)])
-    db.executemany(
+    db: sqlite3.Connection, now: int, origin: Origin, price: float, promised: list[int], n_again: int
+) -> Receipt:
+    """Keep the readings that came in. A cell that is pending costs its share of its list, any other the price."""
+    tell, is_asked = last_id(db, "tells") + 1, "EXISTS (SELECT 1 FROM asked WHERE asked.cell = incoming.cell)"
+    n_values, n_all, n_unasked, n_bounds = db.execute(
+        f"SELECT count(value), count(*), ifnull(sum(NOT {is_asked}), 0), ifnull(sum(side <> 0), 0) FROM incoming"
+    ).fetchone()
+    n_answered, of_lists = _answer(db)
+    spent = 0.0 if origin.history else of_lists + price * (n_all - n_answered)
+    about = origin.who, origin.source, int(origin.history), origin.design
+    insert(db, "tells", [(tell, now, *about, n_values, n_all - n_values, n_unasked, spent)])
+    db.execute(
         "INSERT INTO records (tell, cell, value, side, list, corrects, note, measured_at, asked) "
-        f"VALUES ({tell}, ?1, ?2, ?3, ?4, ?5, ?6, ?7, EXISTS (SELECT 1 FROM asked WHERE cell = ?1))",
-        records.rows(),
+        f"SELECT ?, cell, value, side, list, corrects, note, time, {is_asked} FROM incoming ORDER BY place",
+        (tell,),
     )
-    n_unasked = db.execute("SELECT count(*) FROM records WHERE id > ? AND asked = 0", (first,)).fetchone()[0]
-    db.execute("UPDATE tells SET n_unasked = ? WHERE id = ?", (n_unasked, tell))
-    return tell, n_values, n_failed, n_unasked
+    insert(db, "promises", ((None, tell, record) for record in promised))
+    counts = n_values, n_all - n_values, n_unasked, n_again
+    return Receipt(tell, moment_of(now), *counts, origin.source, n_bounds)
 
 
 # -- what is known ------------------------------------------------------------------------------------------------
@@ -303,7 +283,8 @@ def snapshot_of(db: sqlite3.Connection, change: int, settings: Settings, moment:
     kinds = [("cell", np.int64), ("value", np.float64), ("side", np.int64)]
     found = np.fromiter(db.execute(readings, (last_tell,)), dtype=kinds)
     grown = _grown_at(db, change, "n", "m")
-    n_values = db.execute("SELECT ifnull(sum(n_values), 0) FROM tells WHERE id <= ?", (last_tell,)).fetchone()[0]
+    so_far = "SELECT ifnull(sum(n_values), 0), total(spent) FROM tells WHERE id <= ?"
+    n_values, spent = db.execute(so_far, (last_tell,)).fetchone()
     out = f"list IN (SELECT id FROM lists WHERE {IS_OUT})"
     now = () if moment is not None else (wall_clock(),)
     return Snapshot(
@@ -317,6 +298,7 @@ def snapshot_of(db: sqlite3.Connection, change: int, settings: Settings, moment:
         last_tell,
         last_list,
         n_values,
+        spent,
         settings,
         change,
         *((_in_matrix(pending_cells(db), settings), lines_of(db, out, now)) if now else ()),
@@ -325,7 +307,7 @@ def snapshot_of(db: sqlite3.Connection, change: int, settings: Settings, moment:
 
 def pending_cells(db: sqlite3.Connection) -> IndexVector:
     """Cells that are out, as they are kept, ascending."""
-    out = f"list IN (SELECT id FROM lists WHERE {IS_OUT}) AND state = {PENDING}"
+    out = f"list IN (SELECT id FROM lists WHERE {IS_OUT}) AND state = {State.PENDING}"
     return integers(db.execute(f"SELECT cell FROM asked WHERE {out} ORDER BY cell", (wall_clock(),)))
 
 
@@ -342,9 +324,9 @@ def _grown_at(db: sqlite3.Connection, change: int, *sizes: str) -> int:
 def _asked(db: sqlite3.Connection, last: int, change: int, settings: Settings) -> Asked:
     """Cells of all lists; those that were drawn from a smaller matrix count as asked for in another way."""
     query = "SELECT cell, list, role, state <> ? FROM asked WHERE list <= ? ORDER BY list, place"
-    cells, lists, roles, is_new = _integers_in_rows(db.execute(query, (KNOWN, last)), 4).T
-    for role, sizes in ((DRAWN, ("n", "m")), (ON_DRAWN_COLUMN, ("m",)), (ON_DRAWN_ROW, ("n",))):
-        roles[(roles == role) & (lists <= _last_list_at(db, _grown_at(db, change, *sizes)))] = ON_LINE
+    cells, lists, roles, is_new = _integers_in_rows(db.execute(query, (State.KNOWN, last)), 4).T
+    for role, sizes in ((Role.DRAWN, "nm"), (Role.ON_DRAWN_COLUMN, "m"), (Role.ON_DRAWN_ROW, "n")):
+        roles[(roles == role) & (lists <= _last_list_at(db, _grown_at(db, change, *sizes)))] = Role.ON_LINE
     return Asked(_in_matrix(cells, settings), lists, roles, is_new.astype(bool))
 
 
@@ -353,10 +335,10 @@ def _forbidden(db: sqlite3.Connection, last: int, settings: Settings) -> IndexVe
     query = "SELECT list, kind, position FROM forbidden WHERE list <= ?"
     found = _integers_in_rows(db.execute(query, (last,)), 3)
     _, kinds, positions = found.T
-    for kind, size in zip((ROWS, COLUMNS), settings.shape, strict=True):
+    for kind, size in zip((Kind.ROW, Kind.COLUMN), settings.shape, strict=True):
         if np.any((kinds == kind) & ((positions < 0) | (positions >= size))):
             raise DamageError("it forbids rows or columns that are not in its {} x {} matrix".format(*settings.shape))
-    positions[kinds == CELLS] = _in_matrix(positions[kinds == CELLS], settings)
+    positions[kinds == Kind.CELL] = _in_matrix(positions[kinds == Kind.CELL], settings)
     return found
 
 

@@ -26,8 +26,6 @@ from .connection import PATIENCE, Opened, begin, connect, errors_in_words, is_bu
 from .schema import WIDTH, check_digest, digest_carried_on, insert, last_id
 from .settings import change_at, change_row, check_left, settings_of
 from .storage import (
-    CANCELLED,
-    PENDING,
     Asker,
     Draft,
     Line,
@@ -38,6 +36,7 @@ from .storage import (
     Round,
     Settings,
     Snapshot,
+    State,
     Summary,
     moment_of,
 )
@@ -57,6 +56,7 @@ class SQLiteStorage:
         self._owner = 0
         self._settings: tuple[int, Settings] | None = None
         self._read(check_digest)
+        self._read(self._settings_now)
         self.is_read_only = not os.access(self.path, os.W_OK)
 
     def close(self) -> None:
@@ -75,7 +75,7 @@ class SQLiteStorage:
         """Keep a list; None if other lists or settings were kept since it was drafted."""
         with self._write() as (db, now):
             sql.expire(db)
-            if (last_id(db, "lists"), last_id(db, "changes")) != (draft.after_list, draft.after_change):
+            if (last_id(db, "lists"), last_id(db, "changes")) != draft.after:
                 return None
             settings = self._settings_now(db)
             check_left(settings.budget, sql.summary_of(db), max(draft.budget, draft.price))
@@ -85,7 +85,6 @@ class SQLiteStorage:
         self,
         records: Records,
         origin: Origin,
-        price: float,
         *,
         check: Callable[[Records, FloatArray], None] | None = None,
         only_pending: bool = False,
@@ -93,37 +92,26 @@ class SQLiteStorage:
     ) -> Receipt:
         """Keep readings, but no line of a work list that is known already.
 
-        A cell that is pending costs its share of its list, any other costs ``price``, and history nothing. ``check``
-        may refuse what is new, beside the last readings that are known. With ``only_pending`` a cell that is not
-        pending any more is left out, and with ``once`` a reading of which a record has cell, value and note.
+        ``check`` may refuse what is new, beside the last readings that are known. With ``only_pending`` a cell that is
+        not pending any more is left out, and with ``once`` a reading of which a record has cell, value and note.
         """
         with self._write() as (db, now):
             sql.expire(db)
-            n_lines, promised = len(records), list[int]()
-            if once:
-                records, promised = sql.unnoted(db, records)
-            is_out = bool(db.execute("SELECT 1 FROM lists WHERE n_pending > 0 LIMIT 1").fetchone())
-            if is_out or only_pending or records.lists.any() or records.corrects.any():
-                records, known = sql.fresh(db, records, only_pending=only_pending)
-                promised += known
-            promised = promised if origin.design else []
+            known = sql.receive(db, records, only_pending=only_pending, once=once)
+            new = records.take(sql.integers(db.execute("SELECT place FROM incoming ORDER BY place")))
             if check is not None:
-                check(records, sql.recent_values(db))
-            if not len(records) and not promised:
-                return Receipt(last_id(db, "tells"), moment_of(now), 0, 0, 0, n_lines, origin.source)
-            told = sql.keep_records(db, now, records, origin, price, sql.answer(db) if is_out else {})
-            number, n_values, n_failed, n_unasked = told
-            insert(db, "promises", ((None, number, record) for record in promised))
-            n_again = n_lines - len(records)
-            n_bounds = int(np.count_nonzero(records.sides))
-            return Receipt(number, moment_of(now), n_values, n_failed, n_unasked, n_again, origin.source, n_bounds)
+                check(new, sql.recent_values(db))
+            promised, n_again = known if origin.design else [], len(records) - len(new)
+            if not len(new) and not promised:
+                return Receipt(last_id(db, "tells"), moment_of(now), 0, 0, 0, n_again, origin.source)
+            return sql.keep_records(db, now, origin, float(self._settings_now(db).prices.entry), promised, n_again)
 
     def cancel(self, list_id: int, cells: IndexVector | None) -> int:
         """Take pending cells of a list back; their number."""
         with self._write() as (db, _):
             sql.expire(db)
             sql.one_list(db, list_id)
-            change = f"UPDATE asked SET state = {CANCELLED} WHERE state = {PENDING} AND list = ?"
+            change = f"UPDATE asked SET state = {State.CANCELLED} WHERE state = {State.PENDING} AND list = ?"
             if cells is None:
                 cancelled = db.execute(change, (list_id,)).rowcount
             else:
@@ -139,12 +127,11 @@ class SQLiteStorage:
             before, number = self._settings_now(db), last_id(db, "changes") + 1
             after = edit(before)
             insert(db, "changes", [change_row(after, number, now, who)])
-            out = sql.integers(db.execute(f"SELECT cell FROM asked WHERE state = {PENDING}"))
-            is_retired = np.isin(out // WIDTH, list(after.retired_rows)) | np.isin(
-                out % WIDTH, list(after.retired_columns)
-            )
-            retired = ((cell,) for cell in out[is_retired].tolist())
-            db.executemany(f"UPDATE asked SET state = {CANCELLED} WHERE state = {PENDING} AND cell = ?", retired)
+            out = sql.integers(db.execute(f"SELECT cell FROM asked WHERE state = {State.PENDING}"))
+            rows, columns = (list(axis.retired) for axis in after.axes)
+            retired = out[np.isin(out // WIDTH, rows) | np.isin(out % WIDTH, columns)]
+            cancel = f"UPDATE asked SET state = {State.CANCELLED} WHERE state = {State.PENDING} AND cell = ?"
+            db.executemany(cancel, ((cell,) for cell in retired.tolist()))
             sql.count_pending(db)
 
     def add_round(self, judged: Round) -> None:
@@ -178,7 +165,7 @@ class SQLiteStorage:
             info = sql.one_list(db, list_id)
             late = info.expires is not None and info.expires <= moment_of(sql.wall_clock())
             pending = "SELECT cell FROM asked WHERE list = ? AND state = ? ORDER BY place"
-            cells = sql.integers(db.execute(pending, (list_id, -1 if late else PENDING)))
+            cells = sql.integers(db.execute(pending, (list_id, -1 if late else State.PENDING)))
             return info, sql.lines_of(db, "list = ?", (list_id,)), cells
 
         return self._read(parts)

@@ -10,38 +10,33 @@ import getpass
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from enum import IntEnum
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._support.sets import NO_INDEX, different
 from .._typing import FloatArray, IndexVector, Shape
+from ..acquisition import Costs
+from ..observation.forbidden import Region
+from .names import Axis
 from .schema import WIDTH
 
 __all__ = [
-    "ANSWERED",
-    "CANCELLED",
-    "CELLS",
-    "COLUMNS",
-    "DRAWN",
-    "KNOWN",
-    "ON_DRAWN_COLUMN",
-    "ON_DRAWN_ROW",
-    "ON_LINE",
-    "PENDING",
-    "ROWS",
-    "STEERING",
     "Asked",
     "Asker",
     "Draft",
+    "Kind",
     "Line",
     "ListInfo",
     "Origin",
     "Receipt",
     "Records",
+    "Role",
     "Round",
     "Settings",
     "Snapshot",
+    "State",
     "Summary",
     "kept_cells",
     "moment_of",
@@ -49,27 +44,64 @@ __all__ = [
     "user_of",
 ]
 
-ON_LINE, DRAWN, STEERING = 0, 1, 2  # roles of a cell: of a whole row or column, drawn uniformly, drawn to steer
-ON_DRAWN_COLUMN, ON_DRAWN_ROW = 3, 4  # roles too: of a column (row) that was drawn to compare rows (columns)
-ROWS, COLUMNS, CELLS = 0, 1, 2  # kinds of what is forbidden
-PENDING, ANSWERED, CANCELLED, KNOWN = 0, 1, 2, 3  # states of a cell of a list; known: measured or asked for before
+
+class Role(IntEnum):
+    """What a cell is on a list for."""
+
+    ON_LINE = 0  # it is of a whole row or column
+    DRAWN = 1  # uniformly
+    STEERING = 2  # drawn uniformly, and used to choose rows and columns
+    ON_DRAWN_COLUMN = 3  # it is of a column that was drawn to compare rows
+    ON_DRAWN_ROW = 4  # it is of a row that was drawn to compare columns
+
+
+class State(IntEnum):
+    """What became of a cell of a list."""
+
+    PENDING = 0
+    ANSWERED = 1
+    CANCELLED = 2
+    KNOWN = 3  # measured or asked for before
+
+
+class Kind(IntEnum):
+    """Of what is forbidden."""
+
+    ROW = 0
+    COLUMN = 1
+    CELL = 2
 
 
 class Settings(NamedTuple):
     """What was given when the study was created, and what was changed since."""
 
-    shape: Shape
-    row_names: tuple[Any, ...] | None
-    column_names: tuple[Any, ...] | None
+    rows: Axis
+    columns: Axis
     budget: float | None
     costs: Mapping[str, Any] | None  # row, column, entry
     noise: float | str | None
     rank: int | None
     records: str  # which count: "all", "latest" or "error"
     scale: str | None = None  # "log": logarithms are fitted
-    retired_rows: frozenset[int] = frozenset()  # not asked for any more
-    retired_columns: frozenset[int] = frozenset()
-    former: tuple[Mapping[str, int], Mapping[str, int]] = ({}, {})  # names before a change, of rows and of columns
+
+    @property
+    def axes(self) -> tuple[Axis, Axis]:
+        """Rows and columns."""
+        return self.rows, self.columns
+
+    @property
+    def shape(self) -> Shape:
+        """Numbers of rows and columns."""
+        return self.rows.size, self.columns.size
+
+    def with_axis(self, axis: Axis) -> Settings:
+        """With other rows, or columns."""
+        return self._replace(rows=axis) if axis.what == "row" else self._replace(columns=axis)
+
+    @property
+    def prices(self) -> Costs:
+        """What rows, columns and cells cost; a cell 1, if there are no costs."""
+        return Costs(**(self.costs or {}))
 
 
 class Line(NamedTuple):
@@ -90,9 +122,8 @@ class Draft(NamedTuple):
     cells: IndexVector  # (k,), as they are handed out: what is to be measured, and what was drawn and is known
     roles: IndexVector  # (k,)
     is_known: Any  # (k,), truth values
-    forbidden: IndexVector  # (p, 2), kind and position of what nothing was drawn from: ROWS, COLUMNS or CELLS
-    after_list: int  # the last list that its author knew of
-    after_change: int = 1  # the last change of the settings that its author knew of
+    forbidden: Region  # nothing was drawn from it
+    after: tuple[int, int]  # the last list and the last change of the settings that its author knew of
 
 
 class Asker(NamedTuple):
@@ -221,6 +252,7 @@ class Snapshot(NamedTuple):
     last_tell: int
     last_list: int
     n_values: int  # readings that succeeded, those that were corrected included
+    spent: float
     settings: Settings
     last_change: int
     pending: IndexVector = NO_INDEX  # cells that are out, ascending

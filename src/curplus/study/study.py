@@ -3,43 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self
 
-from .._support.html import html_table
 from .._support.progress import showing
 from .._validation import check_amount, check_count
 from ..acquisition.goals import MATRIX, MEANS, check_alone, check_goal
 from ..acquisition.mean_widths import NarrowMeans
-from ..evaluation import Best, Certificate, Decision, MeanEstimates, decide, estimate_means
-from ..exceptions import InvalidArgumentError, StudyError
-from ..factorization import Factorization
-from ..observation import Observation
+from ..evaluation import Best
+from ..exceptions import InvalidArgumentError
 from ..sources.logs.open_logs import log_blocks
-from .answers import Fits, lists_frame, prediction_frame, records_frame, write_tables
+from .answers import Answers
 from .connection import make_file
-from .drafting import Batches, Request, check_wishes, compared, draft_of, draft_of_best, positioned
-from .ledger import observation_of
+from .drafting import Batches, Request, check_wishes, new_list
 from .logs import check_same_terms, log_records
-from .names import Axis, axes_of
-from .progress import Status, status_of
+from .progress import Status
 from .reading_tables import check_outliers, check_positive, read_table
-from .report import write_report
 from .run import Run
-from .settings import as_costs, change_row, check_left, check_settings, check_stored_settings, grown, renamed, retired
-from .sql import wall_clock
-from .sqlite import SQLiteStorage
-from .storage import Asker, Origin, Receipt, Records, Round, Settings, Snapshot, kept_cells, user_of
-from .worklist import Worklist, pandas_for_studies, worklist_of
+from .schema import WIDTH
+from .settings import check_settings, grown
+from .storage import Origin, Receipt, Records, user_of
+from .worklist import Worklist
 
 __all__ = ["Study"]
 
-ATTEMPTS = 50  # to keep a list, while others keep theirs
 
-
-class Study:
+class Study(Answers):
     """A matrix that is bought in pieces: ask what to measure, tell what came back, know when to stop.
 
     Everything is kept in one file, each call completely or not at all, on the disk before the call returns. Several
@@ -63,35 +54,6 @@ class Study:
     >>> bool(np.allclose(predicted["value"], truth.ravel()))
     True
     """
-
-    def __init__(self, storage: SQLiteStorage) -> None:
-        self._storage = storage
-        self._named: tuple[Settings, tuple[Axis, Axis]] | None = None
-        self._fits = Fits(storage)
-
-    @property
-    def settings(self) -> Settings:
-        """What was given when the study was created, and changed since, by whomever."""
-        return self._storage.settings
-
-    @property
-    def _axes(self) -> tuple[Axis, Axis]:
-        settings = self.settings
-        if self._named is None or self._named[0] is not settings:
-            self._named = settings, axes_of(settings)
-        return self._named[1]
-
-    @property
-    def _rows(self) -> Axis:
-        return self._axes[0]
-
-    @property
-    def _columns(self) -> Axis:
-        return self._axes[1]
-
-    @property
-    def _entry_price(self) -> float:
-        return float(as_costs(self.settings.costs).entry)
 
     # -- making and opening ---------------------------------------------------------------------------------------
 
@@ -136,8 +98,7 @@ class Study:
         settings = check_settings(
             rows=rows, columns=columns, budget=budget, costs=costs, noise=noise, rank=rank, records=records, scale=scale
         )
-        now = wall_clock()
-        make_file(Path(path), {"study": [(1, now, 0)], "changes": [change_row(settings, 1, now, user_of(None))]})
+        make_file(Path(path), settings)
         return cls.open(path)
 
     @classmethod
@@ -174,25 +135,8 @@ class Study:
         rows = list(dict.fromkeys((*models, *new_rows)))
         study = cls.create(path, rows=rows, columns=list(questions), **settings)
         origin = Origin(f"logs of {format}", user_of(None), history=True)
-        study._keep(log_records(blocks, *study._axes), origin, once=True)
+        study._keep(log_records(blocks, *study.settings.axes), origin, once=True)
         return study
-
-    @classmethod
-    def open(cls, path: str | PathLike[str]) -> Self:
-        """Open a study that was made before. All that is in it is compared with its digest."""
-        storage = SQLiteStorage(path)
-        check_stored_settings(storage.settings, path)
-        return cls(storage)
-
-    def close(self) -> None:
-        """Close the file. It is opened again where that is needed."""
-        self._storage.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     # -- asking and telling ---------------------------------------------------------------------------------------
 
@@ -229,13 +173,11 @@ class Study:
         whole : bool, default True
             Whether rows and columns may be asked for whole. Without them all is spent on cells drawn at random, which
             represent every row alike: for :meth:`means`.
-        goal : {"matrix", "means"} or Best, default "matrix"
+        goal, width : {"matrix", "means"} or Best, default "matrix", and float, optional
             What it is for: an approximation of the whole matrix; means (``whole=False``), where ``width`` makes it an
             error to ask for more once all intervals are as narrow; or the k best rows or columns. For
             :class:`curplus.Best` the list has the rows that are left, in columns drawn uniformly, for the whole budget:
             rows leave between lists only, so ask for little at a time. :meth:`decide` says what is decided.
-        width : float, optional
-            See ``goal``.
         batch : int, optional
             How many cells are measured together, such as 96 on a plate: the list has a multiple of it, unless fewer
             are left.
@@ -252,20 +194,20 @@ class Study:
         """
         best = goal if isinstance(goal, Best) else None
         if best is not None:
-            check_goal(best, width)
             check_alone(None, required=required, batch=batch)
-        elif isinstance(goal, NarrowMeans) or goal != MEANS or width is not None:
+        if best is not None or goal != MEANS or width is not None:
             self._check_wide(check_goal(goal, width))
+        batches = Batches.of(batch, unit, batch_price, self.settings)
         request = Request(
             self._amount(budget),
             check_count(rng, name="rng"),
             required,
             forbidden,
             whole and goal == MATRIX,
-            batches=Batches.of(batch, unit, batch_price, self.settings),
+            batches=batches,
             best=best,
         )
-        return self._new_list(request, Asker(user_of(who), "list", _seconds(timeout)))
+        return new_list(self, request, who=who, timeout=timeout)
 
     def _check_wide(self, goal: NarrowMeans | Best | None) -> None:
         """An error if the intervals of means are as narrow as they should be."""
@@ -273,26 +215,6 @@ class Study:
             widest = goal.widest(self.means(goal.axis, level=goal.level))
             if widest <= goal.width:
                 raise InvalidArgumentError(f"all intervals are at most {goal.width:g} wide: the goal is reached. Stop.")
-
-    def _new_list(self, request: Request, asker: Asker) -> Worklist:
-        check_left(self.settings.budget, self._storage.summary(), request.budget)
-        for _ in range(ATTEMPTS):
-            snapshot = self._storage.snapshot()
-            draft = draft_of(snapshot, request) if request.best is None else draft_of_best(snapshot, request)
-            if isinstance(draft, Decision):
-                self._fits.remember(draft, snapshot)
-                raise InvalidArgumentError(
-                    f"a budget of {request.budget:,.6g} buys nothing more: {draft.reason}. Give more, or stop."
-                )
-            if draft.is_known.all():
-                raise InvalidArgumentError(
-                    f"a budget of {request.budget:,.6g} buys no cell that is not known, out or forbidden. Give more, "
-                    "or stop."
-                )
-            if (info := self._storage.add_list(draft, asker)) is not None:
-                cells = kept_cells(draft.cells[~draft.is_known], snapshot.settings.shape[1])
-                return worklist_of(info, draft.lines, cells, *axes_of(snapshot.settings))
-        raise StudyError(f"others asked for {ATTEMPTS} lists in the meantime. Try again.")
 
     def tell(
         self,
@@ -349,22 +271,21 @@ class Study:
             raise InvalidArgumentError(
                 f"design={design!r} is no promise. Use 'uniform' if the cells were drawn uniformly, or leave it out."
             )
+        axes = self.settings.axes
         if format is not None:
-            records, source = log_records(log_blocks(table, format=format, **how), *self._axes), f"logs of {format}"
-            check_same_terms(records, self._storage.log_notes(), self._columns)
+            records, source = log_records(log_blocks(table, format=format, **how), *axes), f"logs of {format}"
+            check_same_terms(records, self._storage.log_notes(), axes[1])
         else:
-            pending = None if history else self._storage.pending
-            records, source = read_table(table, *self._axes, pending, **how)
+            records, source = read_table(table, *axes, None if history else self._storage.pending, **how)
         origin = Origin(source, user_of(who), bool(history), design or "")
         return self._keep(records, origin, check=not force, once=format is not None)
 
     def _keep(self, records: Records, origin: Origin, *, check: bool = False, **how: bool) -> Receipt:
-        axes, price = self._axes, self._entry_price
-        is_log = self.settings.scale is not None
+        axes, is_log = self.settings.axes, self.settings.scale is not None
         if is_log:
             check_positive(records, *axes)
         refuse = (lambda fresh, recent: check_outliers(fresh, recent, *axes, is_log=is_log)) if check else None
-        return self._storage.add_records(records, origin, price, check=refuse, **how)
+        return self._storage.add_records(records, origin, check=refuse, **how)
 
     def cancel(self, worklist: Worklist | int, cells: Any = None) -> int:
         """Take a list back, or some of its cells; the number of cells that were pending.
@@ -379,8 +300,8 @@ class Study:
         number = worklist.id if isinstance(worklist, Worklist) else check_count(worklist, name="worklist")
         if cells is None:
             return self._storage.cancel(number, None)
-        some = check_wishes({"cells": cells}, self._rows, self._columns, name="cells").cells
-        return self._storage.cancel(number, kept_cells(some, self._columns.size))
+        i, j = check_wishes({"cells": cells}, self.settings.axes, name="cells").cells
+        return self._storage.cancel(number, i * WIDTH + j)
 
     # -- changing -------------------------------------------------------------------------------------------------
 
@@ -399,171 +320,29 @@ class Study:
         who : str, optional
             Who adds them; left out, the user of the computer.
         """
-        self._storage.change(lambda settings: grown(settings, 0, rows, price), user_of(who))
+        self._storage.change(lambda x: grown(x, x.rows, rows, price), user_of(who))
 
     def add_columns(self, columns: Any, *, price: Any = None, who: str | None = None) -> None:
         """Add columns; see :meth:`add_rows`."""
-        self._storage.change(lambda settings: grown(settings, 1, columns, price), user_of(who))
+        self._storage.change(lambda x: grown(x, x.columns, columns, price), user_of(who))
 
     def rename_row(self, old: Any, new: Any, *, who: str | None = None) -> None:
         """Give a row another name; the old one is still understood in tables, unless another row takes it."""
-        self._storage.change(lambda settings: renamed(settings, 0, old, new), user_of(who))
+        self._storage.change(lambda x: x.with_axis(x.rows.renamed(old, new)), user_of(who))
 
     def rename_column(self, old: Any, new: Any, *, who: str | None = None) -> None:
         """Give a column another name; see :meth:`rename_row`."""
-        self._storage.change(lambda settings: renamed(settings, 1, old, new), user_of(who))
+        self._storage.change(lambda x: x.with_axis(x.columns.renamed(old, new)), user_of(who))
 
     def retire_row(self, row: Any, *, who: str | None = None) -> None:
         """Ask no more for a row, or several: what is pending of it is taken back, and what is known of it stays."""
-        self._storage.change(lambda settings: retired(settings, 0, row), user_of(who))
+        self._storage.change(lambda x: x.with_axis(x.rows.without(row)), user_of(who))
 
     def retire_column(self, column: Any, *, who: str | None = None) -> None:
         """Ask no more for a column, or several; see :meth:`retire_row`."""
-        self._storage.change(lambda settings: retired(settings, 1, column), user_of(who))
+        self._storage.change(lambda x: x.with_axis(x.columns.without(column)), user_of(who))
 
-    # -- what was kept --------------------------------------------------------------------------------------------
-
-    def worklist(self, number: int) -> Worklist:
-        """A list by its number, with those cells that are still pending."""
-        return worklist_of(*self._storage.list_parts(check_count(number, name="number")), *self._axes)
-
-    def worklists(self) -> Any:
-        """All lists as a DataFrame: when and by whom they were asked for, how many cells, how many pending."""
-        return lists_frame(self._storage.lists())
-
-    def records(self) -> Any:
-        """All readings as a DataFrame: number, row, column, value, note, time, what it corrects, who told it, when.
-
-        Values are numbers; if some are bounds, these are texts such as ``">10000"``, which :meth:`tell` reads again.
-        """
-        return records_frame(self._storage.record_rows(), self._rows, self._columns)
-
-    # -- the answer so far ----------------------------------------------------------------------------------------
-
-    def observation(self) -> Observation:
-        """All that is known: rows and columns that were asked for whole, gaps where a measurement failed, entries."""
-        return _observation(self._storage.snapshot())
-
-    def at(self, moment: datetime | str) -> Observation:
-        """The observation as of a moment, bit for bit.
-
-        Parameters
-        ----------
-        moment : datetime or str
-            Such as ``receipt.moment``, a time of :meth:`worklists` or :meth:`records`, or a text in ISO form; without
-            a time zone it is local time.
-        """
-        try:
-            then: Any = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
-            then = getattr(then, "to_pydatetime", lambda: then)().astimezone()
-        except (ValueError, AttributeError, TypeError, OverflowError):
-            raise InvalidArgumentError(
-                f"{moment!r} is no moment. Give a datetime, or a text such as '2026-03-01T12:00:00+00:00'."
-            ) from None
-        return _observation(self._storage.snapshot(then))
-
-    def fit(self) -> Factorization:
-        """The approximation of all that is known (:func:`curplus.approximate`)."""
-        return self._fits.now().approximation
-
-    def certify(self, *, level: float = 0.95) -> Certificate:
-        """How good the approximation is (:func:`curplus.certify`); :meth:`status` remembers it."""
-        return self._fits.judge(self._fits.now(), level)
-
-    def means(
-        self, axis: int = 1, *, level: float = 0.95, min_value: float | None = None, max_value: float | None = None
-    ) -> MeanEstimates:
-        """The mean of every row (axis 1) or column (axis 0), as :func:`curplus.estimate_means` gives it."""
-        if self.settings.scale is not None:
-            raise InvalidArgumentError(
-                "the study fits logarithms (scale='log'), and a mean of them is no mean of the values: its exponential "
-                "is their geometric mean. If you want that, use exp of estimate_means(study.fit(), "
-                "study.observation()); for means of values, take those of predict()."
-            )
-        fitted = self._fits.now()
-        how: dict[str, Any] = {"axis": axis, "level": level, "min_value": min_value, "max_value": max_value}
-        return estimate_means(fitted.approximation, fitted.observation, **how)
-
-    def decide(self, best: Best) -> Decision:
-        """Which rows or columns are the k best, by all that is known (:func:`curplus.decide`).
-
-        :meth:`status` remembers that they are decided.
-
-        Parameters
-        ----------
-        best : Best
-            What is looked for; ``among`` are names. Those that are retired take no part.
-        """
-        snapshot = self._storage.snapshot()
-        found = decide(compared(snapshot), positioned(best, axes_of(snapshot.settings)))
-        self._fits.remember(found, snapshot)
-        return found
-
-    def predict(
-        self,
-        rows: Any = None,
-        columns: Any = None,
-        *,
-        level: float = 0.9,
-        min_value: float | None = None,
-        max_value: float | None = None,
-    ) -> Any:
-        """Values of cells as a DataFrame: row, column, value, low, high, measured (:func:`curplus.predict_interval`).
-
-        Measured values are kept as they are. ``low`` and ``high`` are nan if no interval can be given. The value of a
-        bounded cell is beyond its bound, which is one end of its interval; no evidence gives the other.
-
-        Parameters
-        ----------
-        rows, columns : list of names, optional
-            The cells of these rows in these columns; all of those left out.
-        level : float, default 0.9
-            Confidence of the intervals.
-        min_value, max_value : float, optional
-            Limits that all values have; predictions and intervals keep to them.
-        """
-        some = self._rows.positions_of(rows), self._columns.positions_of(columns)
-        limits, scale = (min_value, max_value), self.settings.scale
-        return prediction_frame(self._fits.now(), self._axes, *some, level, limits, scale)
-
-    def status(self, *, n_next: int | None = None) -> Status:
-        """Spent, left, pending, failed, error by round, and when to stop. Nothing is fitted: it costs nothing.
-
-        Parameters
-        ----------
-        n_next : int, optional
-            For how many more values the error is foretold; left out, as many as the last list had.
-        """
-        lists, summary = self._storage.lists(), self._storage.summary()
-        usual = lists[-1].n_cells if lists else 100
-        count = usual if n_next is None else check_count(n_next, name="n_next", at_least=1)
-        return status_of(self.settings, summary, self._storage.rounds(), count)
-
-    def report(self, path: str | PathLike[str], *, axis: int = 1, n_best: int = 5, largest: bool = True) -> None:
-        """Write a report: one HTML page that needs no network and no other file.
-
-        It shows what was measured, money and error by round, the answer's spectrum, rows and columns that explain it,
-        means and the best of them, predictions beside what was measured, and what to measure next. What cannot be said
-        yet says why. The error is judged as by :meth:`certify`; nothing is asked for. It needs Jinja2, and for its
-        pictures Matplotlib (``pip install 'curplus[report]'``).
-
-        Parameters
-        ----------
-        path : str or Path
-            Where the page is written. An older file is replaced once the new one is complete.
-        axis : {1, 0}, default 1
-            Whose means are compared: those of rows (1), or of columns (0).
-        n_best : int, default 5
-            How many of the best are looked for.
-        largest : bool, default True
-            Whether large means are good, or small ones.
-        """
-        if axis not in (0, 1):
-            raise InvalidArgumentError(f"axis={axis!r} is neither 1, for means of rows, nor 0, for means of columns.")
-        n_best = check_count(n_best, name="n_best", at_least=1)
-        write_report(self, Path(path), axis=axis, n_best=n_best, largest=largest)
-
-    # -- all at once, and elsewhere -------------------------------------------------------------------------------
+    # -- all at once ----------------------------------------------------------------------------------------------
 
     def run(
         self,
@@ -611,53 +390,9 @@ class Study:
         SourceError
             If ten calls in a row fail: the function is broken, and no more money is spent. What failed stays pending.
         """
-        if budget is None and tol is None and self.settings.budget is None:
-            raise InvalidArgumentError(
-                "neither budget nor tol is given, and the study has no budget. Give one of them."
-            )
-        total = self.settings.budget if budget is None else self._amount(budget)
-        if total is not None and self.settings.budget is not None and total > self.settings.budget:
-            raise InvalidArgumentError(
-                f"the run would spend {total:,.6g} in all, and the study has a budget of {self.settings.budget:,.6g}."
-            )
+        total = None if budget is None else self._amount(budget)
         with showing("measuring", wanted=progress) as tell:
             return Run(self, function, total, tol, n_workers, n_retries, wait, n_rounds, on_round, tell).go()
 
-    def export(self, folder: str | PathLike[str]) -> None:
-        """Write :meth:`records`, :meth:`worklists` and the errors by round as CSV tables into a new folder.
-
-        They are for other programs. To keep a study, copy its file.
-        """
-        rounds = pandas_for_studies().DataFrame(self._storage.rounds(), columns=Round._fields)
-        write_tables(Path(folder), {"records": self.records(), "lists": self.worklists(), "rounds": rounds})
-
-    def __repr__(self) -> str:
-        n, m = self.settings.shape
-        summary = self._storage.summary()
-        return f"<Study of a {n} x {m} matrix: {summary.n_values} values, {summary.n_pending} pending>"
-
-    def _repr_html_(self) -> str:
-        s = self.status()
-        counts = {"values": s.n_values, "failed": s.n_failed, "pending": s.n_pending, "lists": s.n_lists}
-        money = {"spent": s.spent, "budget": s.budget, "left": s.left}
-        shown = {name: f"{value:,.6g}" for name, value in (counts | money).items() if value is not None}
-        n, m = self.settings.shape
-        return html_table("Study", {"shape": f"{n:,} x {m:,}", **shown, "when to stop": s.sentence}.items())
-
-    # -- helpers --------------------------------------------------------------------------------------------------
-
     def _amount(self, budget: float) -> float:
         return check_amount(budget, self.settings.shape, is_money=self.settings.costs is not None)
-
-
-def _observation(snapshot: Snapshot) -> Observation:
-    return observation_of(snapshot, snapshot.settings, snapshot.settings.records)
-
-
-def _seconds(timeout: Any) -> float | None:
-    if timeout is None:
-        return None
-    seconds = timeout.total_seconds() if isinstance(timeout, timedelta) else timeout
-    if not isinstance(seconds, (int, float)) or isinstance(seconds, bool) or not 0 < seconds < 1e10:
-        raise InvalidArgumentError(f"timeout={timeout!r} is no time. Give a number of seconds, or a timedelta.")
-    return float(seconds)

@@ -10,6 +10,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from .._support.extras import import_extra
 from .._support.tables import write_frame
 from .._typing import IndexVector
@@ -101,13 +103,11 @@ def pandas_for_studies() -> Any:
     return import_extra("pandas", extra="pandas", purpose="a study needs pandas")
 
 
-def worklist_of(info: ListInfo, lines: Iterable[Line], cells: IndexVector, rows: Axis, columns: Axis) -> Worklist:
+def worklist_of(info: ListInfo, lines: Iterable[Line], cells: IndexVector, axes: tuple[Axis, Axis]) -> Worklist:
     """A list by name, of some of its cells, by their kept numbers."""
-    lines = tuple(lines)
-    table = {"row": rows.labels(cells // WIDTH), "column": columns.labels(cells % WIDTH)}
-    whole = [
-        {axis.labels([line.position])[0]: line.reason for line in lines if line.axis == k}
-        for k, axis in enumerate((rows, columns))
-    ]
-    frame = pandas_for_studies().DataFrame({"list": info.id, **table})
-    return Worklist(info.id, whole[0], whole[1], frame, info.price, info.asked_at, info.expires)
+    names = [axis.labels(positions) for axis, positions in zip(axes, np.divmod(cells, WIDTH), strict=True)]
+    rows, columns = dict[Any, str](), dict[Any, str]()
+    for line in lines:
+        (rows, columns)[line.axis][axes[line.axis].labels([line.position])[0]] = line.reason
+    frame = pandas_for_studies().DataFrame({"list": info.id, "row": names[0], "column": names[1]})
+    return Worklist(info.id, rows, columns, frame, info.price, info.asked_at, info.expires)

@@ -14,12 +14,12 @@ from .facts import facts_of
 from .pictures import COLOUR_OF_KIND, MOST_NAMES, MOST_POINTS, pictures_of
 
 if TYPE_CHECKING:
-    from ..study import Study
+    from ..answers import Answers
 
 __all__ = ["write_report"]
 
 
-def write_report(study: Study, path: Path, *, axis: int, n_best: int, largest: bool) -> None:
+def write_report(study: Answers, path: Path, *, axis: int, n_best: int, largest: bool) -> None:
     """Write the report of a study, all or nothing."""
     jinja = import_extra("jinja2", extra="report", purpose="reports need Jinja2")
     check_destination(path)

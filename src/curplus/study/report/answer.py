@@ -5,10 +5,9 @@ Each cell of a table has what is shown and what it is sorted by.
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterable, Sequence
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,28 +19,13 @@ from ...factorization.importance import Merits, merits
 from ...plotting.predictions import FEW_VALUES
 from ..names import Axis
 from ..storage import Line
+from .cells import Cell, Table, counted, number, percent, place, quantity, sentence, table_of, text
 
 if TYPE_CHECKING:
-    from ..answers import Fitted
-    from ..study import Study
+    from ..answers import Answers
+    from ..progress import Fitted
 
-__all__ = [
-    "MOST_LINES",
-    "UNKNOWN",
-    "Cell",
-    "Table",
-    "amount",
-    "answer_part",
-    "counted",
-    "held_out_part",
-    "means_part",
-    "number",
-    "percent",
-    "picks_part",
-    "sentence",
-    "table_of",
-    "when",
-]
+__all__ = ["MOST_LINES", "answer_part", "held_out_part", "means_part", "picks_part"]
 
 MOST_LINES = 200  # of a table
 PICKED = {"uniform": "drawn", "adaptive": "chosen", "given": "required"}
@@ -53,26 +37,23 @@ def answer_part(fitted: Fitted) -> dict[str, Any]:
     facts = {fact.name: fact for fact in approximation.report.facts if fact.is_shown}
     s = to_numpy(approximation.svd().s).astype(float)
     shares = s**2 / (float(np.sum(s**2)) or 1.0)
-    lines = [
-        (Cell(str(k), k), number(size), percent(share))
-        for k, (size, share) in enumerate(zip(s[:MOST_LINES], shares, strict=False), start=1)
-        if size > 0
-    ]
+    formats = {"direction": place, "singular value": number, "share of squares": percent}
+    lines = [line for line in zip(range(1, MOST_LINES + 1), s, shares, strict=False) if line[1] > 0]
     return {
         "approximation": approximation,
         "rank": approximation.rank,
-        "spectrum": table_of(("direction", "singular value", "share of squares"), lines),
+        "spectrum": table_of(formats, lines),
         "verdict": sentence(facts["verdict"].text) if "verdict" in facts else "",
         "facts": [(fact.title, fact.text) for name, fact in facts.items() if name not in ("rank", "verdict")],
     }
 
 
-def picks_part(study: Study, fitted: Fitted, asked: tuple[Line, ...]) -> dict[str, Any]:
+def picks_part(study: Answers, fitted: Fitted, asked: tuple[Line, ...]) -> dict[str, Any]:
     """Rows and columns that were measured as a whole, with what each explains and why it was asked for."""
     lines = {(line.axis, line.position): line for line in reversed(asked)}
     sides = [
         {"what": axis.what, "merits": picks, "table": _table_of_picks(k, axis.what, picks, lines)}
-        for k, (axis, picks) in enumerate(zip((study._rows, study._columns), _merits(study, fitted), strict=True))
+        for k, (axis, picks) in enumerate(zip(study.settings.axes, _merits(study.settings.axes, fitted), strict=True))
         if len(picks.index)
     ]
     if not sides:
@@ -81,7 +62,7 @@ def picks_part(study: Study, fitted: Fitted, asked: tuple[Line, ...]) -> dict[st
     return {"sides": sides, "reasons": sorted(reasons.items())}
 
 
-def _merits(study: Study, fitted: Fitted) -> tuple[Merits, Merits]:
+def _merits(axes: tuple[Axis, Axis], fitted: Fitted) -> tuple[Merits, Merits]:
     """How much of the approximation each sampled row, and each sampled column, explains; gaps hold predictions.
 
     The approximation need not be made of them, so all of them together may explain less than the whole.
@@ -91,8 +72,8 @@ def _merits(study: Study, fitted: Fitted) -> tuple[Merits, Merits]:
     rows = _filled(seen.rows, approximation.rows(seen.row_index))
     columns = _filled(seen.columns, approximation.columns(seen.column_index))
     return (
-        _merits_of(rows.T, Vt.T * s, seen.row_index, study._rows),
-        _merits_of(columns, U * s, seen.column_index, study._columns),
+        _merits_of(rows.T, Vt.T * s, seen.row_index, axes[0]),
+        _merits_of(columns, U * s, seen.column_index, axes[1]),
     )
 
 
@@ -107,21 +88,20 @@ def _filled(values: Any, predicted: Any) -> FloatArray:
 
 
 def _table_of_picks(axis: int, what: str, picks: Merits, asked: dict[tuple[int, int], Line]) -> Table:
-    lines = list(zip(picks.index, picks.names, picks.alone, picks.gain, picks.explained, strict=True))
-    designs = [asked[axis, int(at)].design if (axis, int(at)) in asked else "" for at in picks.index]
-    return table_of(
-        (what, "alone", "adds", "so far", "picked"),
-        [
-            (str(name), *(percent(share) for share in shares), PICKED.get(design, ""))
-            for (_, name, *shares), design in zip(lines[:MOST_LINES], designs, strict=False)
-        ],
-    )
+    designs = (asked[axis, at].design if (axis, at) in asked else "" for at in picks.index.tolist())
+    lines = zip(picks.names, picks.alone, picks.gain, picks.explained, designs, strict=True)
+    formats = {what: text, "alone": percent, "adds": percent, "so far": percent, "picked": _picked}
+    return table_of(formats, itertools.islice(lines, MOST_LINES))
 
 
-def means_part(study: Study, n_measured: IndexVector, axis: int, n_best: int, largest: bool) -> dict[str, Any]:
+def _picked(design: str) -> Cell:
+    return Cell(PICKED.get(design, ""))
+
+
+def means_part(study: Answers, n_measured: IndexVector, axis: int, n_best: int, largest: bool) -> dict[str, Any]:
     """Means of rows or columns, and which may be best."""
     found = study.means(axis)
-    side = (study._columns, study._rows)[axis]
+    side = study.settings.axes[1 - axis]
     n_best, order = min(n_best, side.size), np.argsort(-found.estimate if largest else found.estimate, kind="stable")
     may_be = np.isin(order, found.best(n_best, largest=largest))
     wanted = f"the {n_best} {found.what} with the {'largest' if largest else 'smallest'} means"
@@ -156,19 +136,10 @@ def _table_of_means(
     found: MeanEstimates, side: Axis, order: IndexVector, may_be: Any, n_measured: IndexVector
 ) -> Table:
     best = ["–" if found.reason else "yes" if possible else "no" for possible in may_be]
-    return table_of(
-        ("no.", side.what, "mean", "from", "to", "cells", "best?"),
-        [
-            (
-                Cell(str(place), place),
-                str(name),
-                *(number(x[k]) for x in (found.estimate, found.low, found.high)),
-                Cell(amount(n_measured[k]), int(n_measured[k])),
-                word,
-            )
-            for place, (k, name, word) in enumerate(zip(order, side.labels(order), best, strict=False), start=1)
-        ],
-    )
+    numbers = (x[order] for x in (found.estimate, found.low, found.high))
+    lines = zip(range(1, len(order) + 1), side.labels(order), *numbers, n_measured[order], best, strict=False)
+    formats = {"no.": place, side.what: text, "mean": number, "from": number, "to": number, "cells": quantity}
+    return table_of(formats | {"best?": text}, lines)
 
 
 def held_out_part(fitted: Fitted, unit: str = "") -> dict[str, Any]:
@@ -192,68 +163,3 @@ def held_out_part(fitted: Fitted, unit: str = "") -> dict[str, Any]:
             else ""
         ),
     }
-
-
-# -- tables and words ----------------------------------------------------------------------------------------------
-
-
-class Cell(NamedTuple):
-    """One place of a table."""
-
-    text: str
-    sort: float | None = None  # the number behind the text, nan where it is not known; None for words
-
-
-UNKNOWN = Cell("–", math.nan)
-
-
-class Table(NamedTuple):
-    """A table that can be sorted."""
-
-    labels: tuple[str, ...]
-    is_number: tuple[bool, ...]  # for each column
-    lines: tuple[tuple[Cell, ...], ...]
-
-
-def table_of(labels: Sequence[str], lines: Iterable[Sequence[Cell | str]]) -> Table:
-    """A table; a column with numbers behind its cells is set to the right."""
-    listed = tuple(tuple(x if isinstance(x, Cell) else Cell(x) for x in line) for line in lines)
-    is_number = tuple(any(line[k].sort is not None for line in listed) for k in range(len(labels)))
-    return Table(tuple(labels), is_number, listed)
-
-
-def amount(x: float) -> str:
-    """A number of values, or money: all digits before the point."""
-    return f"{x:,.0f}" if abs(x) >= 1000 or float(x).is_integer() else f"{x:,.4g}"
-
-
-def number(x: Any) -> Cell:
-    """A number with four digits; a dash where there is none."""
-    value = float(x)
-    if not math.isfinite(value):
-        return UNKNOWN
-    return Cell(f"{value:,.0f}" if abs(value) >= 1000 and abs(value) < 1e9 else f"{value:#.4g}", value)
-
-
-def percent(x: Any) -> Cell:
-    """A share in percent; a dash where there is none."""
-    value = float(x)
-    if not math.isfinite(value):
-        return UNKNOWN
-    digits = 2 if 0 < abs(value) < 0.01 else 1
-    return Cell(f"{100 * value:.{digits}f} %", value)
-
-
-def when(moment: datetime) -> Cell:
-    """A moment, in universal time to the minute."""
-    return Cell(f"{moment:%Y-%m-%d %H:%M}", moment.timestamp())
-
-
-def counted(count: int, noun: str) -> str:
-    """How many there are of something."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
-def sentence(words: str) -> str:
-    """Words with a capital letter and a full stop."""
-    return words[:1].upper() + words[1:] + ("" if words.endswith(".") else ".")

@@ -16,33 +16,16 @@ from ..._typing import IndexVector
 from ...acquisition.budget import Budget
 from ...exceptions import CURPlusError
 from ...observation.scale import span_note
-from ..answers import judged
 from ..drafting import Request, draft_of
 from ..ledger import places_of
-from ..progress import Status, is_judged, stopping_sentence
-from ..settings import as_costs
-from ..storage import Round, Snapshot
-from .answer import (
-    MOST_LINES,
-    UNKNOWN,
-    Cell,
-    Table,
-    amount,
-    answer_part,
-    counted,
-    held_out_part,
-    means_part,
-    percent,
-    picks_part,
-    sentence,
-    table_of,
-    when,
-)
+from ..progress import Fitted, Status, is_judged, round_of, stopping_sentence
+from ..storage import Draft, Round, Snapshot
+from .answer import MOST_LINES, answer_part, held_out_part, means_part, picks_part
+from .cells import UNKNOWN, Cell, amount, counted, percent, place, quantity, sentence, table_of, text, when
 
 if TYPE_CHECKING:
     from ...evaluation import Certificate
-    from ..answers import Fitted
-    from ..study import Study
+    from ..answers import Answers
 
 __all__ = ["facts_of"]
 
@@ -51,9 +34,10 @@ FIRST_SHARE = 0.1  # of the matrix: a first list, where nobody said how large
 LOGARITHMS = " All of these are natural logarithms."
 
 Facts = dict[str, Any]
+Formats = dict[str, Callable[[Any], Cell]]
 
 
-def facts_of(study: Study, *, axis: int = 1, n_best: int = 5, largest: bool = True) -> Facts:
+def facts_of(study: Answers, *, axis: int = 1, n_best: int = 5, largest: bool = True) -> Facts:
     """The facts of a study. The error is judged if that was not done since the last values came."""
     fitted, certificate, why_not = _fit(study)
     rounds, status, snapshot = _rounds(study, fitted, certificate), study.status(), study._storage.snapshot()
@@ -77,11 +61,10 @@ def facts_of(study: Study, *, axis: int = 1, n_best: int = 5, largest: bool = Tr
     }
 
 
-def _fit(study: Study) -> tuple[Fitted | None, Certificate | None, str]:
+def _fit(study: Answers) -> tuple[Fitted | None, Certificate | None, str]:
     """The answer and its error, or why there is none."""
     try:
-        fitted = study._fits.now()
-        return fitted, study._fits.judge(fitted, LEVEL), ""
+        return study._fitted(), study.certify(level=LEVEL), ""
     except CURPlusError as error:
         return None, None, sentence(str(error))
 
@@ -94,15 +77,15 @@ def _or_why(make: Callable[[], Facts]) -> Facts:
         return {"why_not": sentence(str(error))}
 
 
-def _rounds(study: Study, fitted: Fitted | None, certificate: Certificate | None) -> tuple[Round, ...]:
+def _rounds(study: Answers, fitted: Fitted | None, certificate: Certificate | None) -> tuple[Round, ...]:
     """Errors by round; the last one is of this moment also where the file cannot be written."""
     rounds = study._storage.rounds()
-    if fitted is None or certificate is None or is_judged(rounds, certificate, fitted.last_tell):
+    if fitted is None or certificate is None or is_judged(rounds, found := round_of(fitted, certificate)):
         return rounds
-    return (*rounds, judged(fitted, certificate, study._storage.summary().spent))
+    return (*rounds, found)
 
 
-def _head(study: Study, rounds: tuple[Round, ...]) -> Facts:
+def _head(study: Answers, rounds: tuple[Round, ...]) -> Facts:
     budget, spent = study.settings.budget, study._storage.summary().spent
     return {
         "title": Path(getattr(study._storage, "path", "study")).stem,
@@ -113,6 +96,17 @@ def _head(study: Study, rounds: tuple[Round, ...]) -> Facts:
         "budget": "" if budget is None else amount(budget),
         "error": _error(rounds),
     }
+
+
+def _interval(r: Round) -> Cell:
+    low, high = percent(r.low), percent(r.high)
+    return UNKNOWN if math.isnan(r.low) else Cell(f"{low.text.removesuffix(' %')}–{high.text}", low.sort)
+
+
+OF_ROUNDS: Formats = {"round": place, "values": quantity, "spent": quantity, "error": percent, "interval": _interval}
+OF_ROUNDS |= {"when (UTC)": when}
+OF_LISTS: Formats = {"list": place, "cells": quantity, "price": quantity, "still out": quantity, "when (UTC)": when}
+OF_LISTS |= {"by": text}
 
 
 def _error(rounds: tuple[Round, ...]) -> dict[str, str]:
@@ -129,7 +123,7 @@ def _error(rounds: tuple[Round, ...]) -> dict[str, str]:
 def _measured(snapshot: Snapshot, rows: IndexVector = NO_INDEX, columns: IndexVector = NO_INDEX) -> Facts:
     """What was measured, with these rows and columns as a whole. Each cell is in one of the places, ascending."""
     settings, m = snapshot.settings, snapshot.settings.shape[1]
-    found = places_of(snapshot, settings, "all")
+    found = places_of(snapshot, "all")
     on_line = np.isin(found.cells // m, rows) | np.isin(found.cells % m, columns)
     out = without(snapshot.pending, found.cells)
     places = {
@@ -159,19 +153,23 @@ def _hint(snapshot: Snapshot, scale: str | None) -> str:
 def _n_measured(snapshot: Snapshot, axis: int) -> IndexVector:
     """How many cells of each row (axis 1) or column (axis 0) were measured."""
     n, m = snapshot.settings.shape
-    cells = places_of(snapshot, snapshot.settings, "all").cells
+    cells = places_of(snapshot, "all").cells
     return np.bincount(cells // m if axis else cells % m, minlength=n if axis else m)
 
 
-def _money(study: Study, status: Status, rounds: tuple[Round, ...]) -> Facts:
+def _money(study: Answers, status: Status, rounds: tuple[Round, ...]) -> Facts:
     """What was spent and what the error was, by round and by list."""
-    budget, left = status.budget, status.left or 0.0
+    budget, left, lists = status.budget, status.left or 0.0, study._storage.lists()
     out = 0.0 if budget is None else budget - status.spent - left
     whole = max(budget or 0.0, status.spent + out) or 1.0
     return {
         "rounds": rounds,
-        "table_of_rounds": _table_of_rounds(rounds),
-        "lists": _table_of_lists(study),
+        "table_of_rounds": table_of(
+            OF_ROUNDS, ((k, r.n_values, r.spent, r.relative, r, r.moment) for k, r in enumerate(rounds, start=1))
+        ),
+        "lists": table_of(
+            OF_LISTS, ((x.id, x.n_cells, x.price, x.n_pending, x.asked_at, x.asked_by) for x in lists[-MOST_LINES:])
+        ),
         "shares": {"spent": status.spent / whole, "out": out / whole},
         "words": ""
         if budget is None
@@ -179,52 +177,17 @@ def _money(study: Study, status: Status, rounds: tuple[Round, ...]) -> Facts:
     }
 
 
-def _table_of_rounds(rounds: tuple[Round, ...]) -> Table:
-    return table_of(
-        ("round", "values", "spent", "error", "interval", "when (UTC)"),
-        [
-            (
-                Cell(str(k), k),
-                *(Cell(amount(x), x) for x in (r.n_values, r.spent)),
-                percent(r.relative),
-                _interval(r),
-                when(r.moment),
-            )
-            for k, r in enumerate(rounds, start=1)
-        ],
-    )
-
-
-def _interval(r: Round) -> Cell:
-    low, high = percent(r.low), percent(r.high)
-    return UNKNOWN if math.isnan(r.low) else Cell(f"{low.text.removesuffix(' %')}–{high.text}", low.sort)
-
-
-def _table_of_lists(study: Study) -> Table:
-    return table_of(
-        ("list", "cells", "price", "still out", "when (UTC)", "by"),
-        [
-            (
-                Cell(str(x.id), x.id),
-                *(Cell(amount(k), k) for k in (x.n_cells, x.price, x.n_pending)),
-                when(x.asked_at),
-                x.asked_by,
-            )
-            for x in study._storage.lists()[-MOST_LINES:]
-        ],
-    )
-
-
 # -- what to measure next, without asking for it ----------------------------------------------------------------------
 
 
-def _next_part(study: Study, snapshot: Snapshot, rounds: tuple[Round, ...]) -> Facts:
+def _next_part(study: Answers, snapshot: Snapshot, rounds: tuple[Round, ...]) -> Facts:
     """A list like those before: as large as the last, or as the budget allows. Nothing is kept."""
     settings, budget = snapshot.settings, _budget(study)
-    if budget < float(as_costs(settings.costs).entry):
+    if budget < float(settings.prices.entry):
         return _nothing("the budget is spent, or out with lists that did not come back yet")
     whole = bool(snapshot.lines) or not _could_have_lines(study)
     draft = draft_of(snapshot, Request(budget, whole=whole))
+    assert isinstance(draft, Draft)
     cells, m = draft.cells[~draft.is_known], settings.shape[1]
     if not len(cells):
         return _nothing("every cell is measured, failed or out")
@@ -242,7 +205,7 @@ def _next_part(study: Study, snapshot: Snapshot, rounds: tuple[Round, ...]) -> F
                 "names": [str(name) for name in axis.labels([line.position for line in side])],
                 "reasons": list(dict.fromkeys(line.reason for line in side)),
             }
-            for axis, side in zip((study._rows, study._columns), lines, strict=True)
+            for axis, side in zip(settings.axes, lines, strict=True)
         ],
     }
 
@@ -258,16 +221,16 @@ def _words(counts: tuple[int, int, int], n_cells: int) -> str:
     return " and ".join([*([", ".join(parts[:-1])] if len(parts) > 1 else []), parts[-1]]) + in_all
 
 
-def _could_have_lines(study: Study) -> bool:
+def _could_have_lines(study: Answers) -> bool:
     """Whether rows and columns would have been worth their price on the lists so far."""
     settings, summary = study.settings, study._storage.summary()
     money = settings.budget or summary.spent + summary.pending_price
-    return Budget((None, None, None), money, as_costs(settings.costs).of(settings.shape)).split().rows > 0
+    return Budget((None, None, None), money, settings.prices.of(settings.shape)).split().rows > 0
 
 
-def _budget(study: Study) -> float:
+def _budget(study: Answers) -> float:
     settings, lists, summary = study.settings, study._storage.lists(), study._storage.summary()
-    (n, m), entry = settings.shape, float(as_costs(settings.costs).entry)
+    (n, m), entry = settings.shape, float(settings.prices.entry)
     usual = lists[-1].budget if lists else FIRST_SHARE * n * m * entry
     left = math.inf if settings.budget is None else settings.budget - summary.spent - summary.pending_price
     budget = max(min(usual, left), 0.0)
