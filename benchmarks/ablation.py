@@ -19,7 +19,6 @@ from unittest.mock import patch
 
 import accuracy
 import numpy as np
-from scipy.optimize import nnls
 
 import curplus
 from curplus.methods.approximate import MODELS
@@ -33,14 +32,8 @@ def replaced(module: str, name: str, value: Any) -> Callable[[ExitStack], None]:
 
 def plain_weights(held):
     """Least squares, not negative and with a sum of at most one, without shrinkage."""
-    P = np.column_stack([held.predicted, np.zeros(len(held.values))])
     root = np.sqrt(held.weights)
-    heavy = 1e3 * float(np.linalg.norm(root * held.values))
-    if not heavy:
-        return np.zeros(P.shape[1] - 1)
-    return nnls(np.vstack([P * root[:, None], np.full(P.shape[1], heavy)]), np.append(root * held.values, heavy))[0][
-        :-1
-    ]
+    return import_module(CODE + "blend")._least(held.predicted * root[:, None], held.values * root, 0.0)
 
 
 MECHANISMS: dict[str, Callable[[ExitStack], None]] = {
@@ -51,7 +44,7 @@ MECHANISMS: dict[str, Callable[[ExitStack], None]] = {
     "rows and columns as they were read": replaced(
         "approximate",
         "put_back",
-        lambda cells, prediction: import_module(CODE + "assemble").leading_part(*prediction.factors),
+        lambda cells, prediction: import_module(CODE + "assemble").orthogonal(*prediction.factors),
     ),
     "choice of the rank": replaced("approximate", "_least_rank", lambda parts, trials: 10**6),
 }

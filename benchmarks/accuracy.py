@@ -31,7 +31,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from common import paper_entries, versions  # isort: skip
+from common import paper_entries, rms, versions  # isort: skip
 
 import numpy as np
 from zoo import counts_of_gamma_rates, heavy, lognormal_rows, of_rank, pareto_columns, power_law, student, zoo
@@ -243,13 +243,6 @@ def damped_means(seen: Observation, i: np.ndarray, j: np.ndarray) -> np.ndarray:
     return np.mean(at[2]) + offsets[0][i] + offsets[1][j]
 
 
-def rms(x: Any) -> float:
-    """Root mean square, also of numbers whose squares are too large."""
-    x = np.asarray(x, dtype=float)
-    largest = float(np.max(np.abs(x), initial=0.0))
-    return largest * float(np.sqrt(np.mean((x / largest) ** 2))) if 0 < largest < np.inf else largest
-
-
 def judge_cells(M: np.ndarray, seen: Observation, answer: Any, offsets: Any) -> Iterator[dict[str, Any]]:
     i, j, truth = unread_cells(M, seen)
     squares = (truth / rms(truth)) ** 2 / len(truth)
@@ -294,7 +287,7 @@ class Case(NamedTuple):
 
 
 def values() -> Iterator[Case]:
-    panels = PANELS | {"heavy": lambda seed: heavy(np.random.default_rng(1), 171, 300)}  # one matrix: that of stack.py
+    panels = PANELS | {"heavy": lambda seed: heavy(np.random.default_rng(1), 171, 300)}  # one matrix
     for name, matrix in panels.items():
         for share in (0.05, 0.1, 0.2, 0.5):
             yield Case("values", name, f"{share:.0%}", matrix, entries(share))
@@ -411,7 +404,7 @@ def fitted(fit: Callable[..., Any], seen: Observation, **options: Any) -> tuple[
     try:
         with at_most(MOST_SECONDS):
             answer = fit(seen, **options)
-    except Exception as error:  # one case that fails is a result
+    except (ValueError, ArithmeticError, MemoryError, TimeoutError) as error:  # one case that fails is a result
         note = f"{type(error).__name__}: {error}"
     return answer, processor_seconds() - start, note
 

@@ -49,7 +49,7 @@ if __name__ == "__main__":
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--data", help="folder of the data sets, if not the one that CURPLUS_DATA names")
     parser.add_argument("--sets", nargs="+", default=SETS, choices=SETS)
-    names = ["uniform", "auto", "pivoted", "residual_norm", "leverage", "product_leverage"]
+    names = ["uniform", "auto", "pivoted", "residual_norm", "leverage"]
     parser.add_argument("--strategies", nargs="+", default=names)
     options = parser.parse_args()
     print(versions())

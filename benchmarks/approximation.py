@@ -7,13 +7,13 @@ installed (pip install cmfrec).
 """
 
 import argparse
+import importlib.util
 import os
 import time
 
-from common import paper_entries, seconds, versions  # isort: skip
+from common import neighbour, paper_entries, seconds, versions  # isort: skip
 
 import numpy as np
-import scipy.sparse
 
 import curplus
 from curplus import metrics
@@ -99,15 +99,12 @@ def noise(seeds: int) -> None:
 
 def als(M, known, rank):
     """The answer of cmfrec on the same entries, one thread, and its time; None where it is not installed."""
-    try:
-        from cmfrec import CMF
-    except ImportError:
+    if importlib.util.find_spec("cmfrec") is None:
         return None
     i, j = np.nonzero(known)
-    X = scipy.sparse.coo_matrix((M[i, j], (i, j)), shape=M.shape)
-    model = CMF(k=rank, lambda_=1e-6, user_bias=False, item_bias=False, center=False, nthreads=1, verbose=False)
+    plain = {"user_bias": False, "item_bias": False, "center": False}
     start = time.perf_counter()
-    model.fit(X)
+    model = next(neighbour(i, j, M[i, j], M.shape, [rank], [1e-6], **plain))
     return model.A_ @ model.B_.T, time.perf_counter() - start
 
 

@@ -1,4 +1,4 @@
-"""What would part of the answers have told? A backtest of 448 language models on 541 questions, with its picture.
+"""What would each share of the answers have bought? A backtest of 448 models on 541 questions, with its picture.
 
 Run: python benchmarks/backtest.py [--seeds 10] [--jobs 2] [--data DIR] [--out docs/_static/backtest.png]
      python benchmarks/backtest.py --matrix planetlab_rtt.npz median --budgets 0.05 0.1 0.2 \\

@@ -30,7 +30,20 @@ import curplus
 HERE = Path(__file__).resolve().parent
 WAIT = 10  # times the limit, on the wall: others may share the machine
 LIMIT = 300.0  # seconds
-FIELDS = ("case", "kind", "way", "setting", "seconds", "error", "read", "share", "megabytes", "note")
+FIELDS = (
+    "case",
+    "kind",
+    "way",
+    "setting",
+    "seconds",
+    "error",
+    "read",
+    "share",
+    "megabytes",
+    "note",
+    "limit",
+    "versions",
+)
 
 
 def noise_matrix(n=3000, m=2000, rank=10, seed=0):
@@ -154,7 +167,8 @@ def measured(name, make, options):
             size = np.prod([float(side) for side in problem["shape"]])
             for one in runs or [{"setting": "", "seconds": "", "error": "", "read": "", "megabytes": ""}]:
                 share = one["read"] / size if runs else ""
-                yield {"case": name, "kind": problem["kind"], "way": way, "note": note, "share": share} | one
+                case = {"case": name, "kind": problem["kind"], "way": way, "note": note, "share": share}
+                yield case | {"limit": f"{options.limit:g}", "versions": versions()} | one
 
 
 GROWN = ("curplus, uniform", "CUR+", "randomized_svd", "TruncatedSVD")
@@ -174,7 +188,7 @@ def best_runs(rows):
         yield case, way, best, sum(float(row["seconds"]) for row in done), runs[0]["note"]
 
 
-def page(rows, options):
+def page(rows):
     """The results page, made from the table."""
     lines = [
         "Results beside neighbours",
@@ -183,11 +197,10 @@ def page(rows, options):
         "*What would other programs have made of the same values?* ``make bench`` runs them beside",
         "``curplus.approximate``.",
         "",
-        "This page is written by ``make bench``. All ways were run one after the other on the same data and the",
-        "same observed values, each in a process of its own, with one BLAS thread and at most",
-        f"{options.limit:g} s of the processor, on a {platform.machine()} machine: {versions()}.",
-        f"The last options were ``{' '.join(_shown(options)) or 'none'}``; ``--only`` runs some cases and keeps the",
-        "others. Seconds are those of the processor.",
+        "This page is written by ``make bench``. All ways were run one after the other on the same data and the same",
+        f"observed values, each in a process of its own, with one BLAS thread, on an {platform.machine()} machine.",
+        "``--only`` runs some cases and keeps the others; the limit of time and the versions stand under the name of",
+        "a case, where its run kept them. Seconds are those of the processor.",
         "A neighbour stands at the best of its settings, picked in hindsight by",
         "the values that it is judged by; *search* is the time of all of them. Errors are relative, Frobenius norms",
         "over all values that are judged. *Read* is the share of the matrix that was given or read, *MB* what the",
@@ -199,7 +212,15 @@ def page(rows, options):
     ]
     table = list(best_runs(rows))
     for case in dict.fromkeys(case for case, *_ in table):
-        lines += [case, "-" * len(case), "", ".. list-table::", "   :header-rows: 1", ""]
+        how = next(row for row in rows if row["case"] == case)
+        lines += [case, "-" * len(case), ""]
+        if how["limit"]:
+            lines += [
+                f"At most {how['limit']} s of the processor for all settings of a way.",
+                f"{how['versions']}.",
+                "",
+            ]
+        lines += [".. list-table::", "   :header-rows: 1", ""]
         lines += _cells("way", "error", "seconds", "search", "read", "MB", "setting")
         for other, way, best, search, note in table:
             if other != case:
@@ -224,12 +245,6 @@ def _with_others(rows, options):
             others = [row for row in csv.DictReader(stream) if row["case"] not in cases]
     order = [name for name, _ in problems(options.data)]
     return sorted(rows + others, key=lambda row: order.index(row["case"]) if row["case"] in order else len(order))
-
-
-def _shown(options):
-    """The options that decide what was run."""
-    only = [f"--only {name!r}" for name in options.only if name]
-    return [*([f"--limit {options.limit:g}"] if options.limit != LIMIT else []), *only]
 
 
 def _cells(first, *others):
@@ -288,7 +303,7 @@ def write(rows, options):
         table.writeheader()
         table.writerows({key: f"{x:.5g}" if isinstance(x, float) else x for key, x in row.items()} for row in rows)
     draw(rows, options.out / "_static/bench.png")
-    (options.out / "guide/results.rst").write_text(page(rows, options))
+    (options.out / "guide/results.rst").write_text(page(rows))
 
 
 def main():

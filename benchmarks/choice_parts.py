@@ -76,12 +76,19 @@ CASES = {
     "blocks": (blocks, counts(15, 25, 1500)),
 }
 expected = adaptive._expected
+
+
+def drawn_uniformly(candidates, _expected, chosen, count, rng):
+    return rng.permutation(candidates.available_except(chosen))[:count].tolist()
+
+
 PARTS = {
     "nothing": contextlib.nullcontext,
     "explaining": lambda: mock.patch.object(adaptive, "_explaining", lambda _residual, drawn: drawn),
     "surprise": lambda: mock.patch.object(adaptive, "SURPRISE", 0.0),
     "untouched": lambda: mock.patch.object(adaptive, "_expected", lambda c: expected(c)._replace(of_untouched=0.0)),
     "wanted_more": lambda: mock.patch.object(propose, "CLEARLY_MORE", np.inf),
+    "draws": lambda: mock.patch.object(adaptive, "_drawn_by_size", drawn_uniformly),
     "size": lambda: mock.patch.object(adaptive, "_power_of_size", return_value=1.0),
     "moving": lambda: mock.patch.object(budget, "unexplained_in_largest", return_value=1.0),
 }

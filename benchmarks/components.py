@@ -1,4 +1,4 @@
-"""How telling the components of the estimators are: accuracy of a classifier that sees nothing else.
+"""What the components of the estimators are worth: accuracy of a classifier that sees nothing else.
 
 Run: CURPLUS_DATA=DIR python benchmarks/components.py [--seeds 5]
 

@@ -5,13 +5,10 @@ Run: python benchmarks/entry_intervals.py --data DIR [--seeds 1] [--only NAME ..
 A share of the known values is given, the others are predicted, at 90 %. Tenths hold as many rows each.
 """
 
-import argparse
-import os
 import time
-
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-
 from pathlib import Path
+
+from common import data_parser  # isort: skip
 
 import numpy as np
 from values import Case
@@ -30,7 +27,7 @@ def cases(folder):
     if path.exists():
         X = np.load(path, allow_pickle=False)["X"].astype(float)
         i, j = (index.ravel() for index in np.indices(X.shape))
-        yield Case("gene_prostate", X.shape, i, j, X.ravel(), ())
+        yield Case("gene_prostate", X.shape, i, j, X.ravel())
 
 
 def least_of_tenths(inside, line, counts):
@@ -61,14 +58,10 @@ def measure(case, share, seed):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", default=os.environ.get("CURPLUS_DATA"), required="CURPLUS_DATA" not in os.environ)
-    parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument("--only", nargs="+", default=list(SHARES), choices=list(SHARES))
-    options = parser.parse_args()
+    options = data_parser(__doc__, seeds=1).parse_args()
     print("data,share,covered,least tenth of rows,least tenth of columns,width / standard deviation,seconds")
     for case in cases(options.data):
-        for share in SHARES[case.name] if case.name in options.only else ():
+        for share in SHARES[case.name] if case.name.startswith(tuple(options.only)) else ():
             found = [measure(case, share, seed) for seed in range(options.seeds)]
             shown = ",".join(f"{x:.3f}" for x in np.mean(found, axis=0))
             print(f"{case.name},{share:g},{shown}", flush=True)

@@ -9,10 +9,9 @@ their intervals (90 %). The truth is that of the places that are not forbidden. 
 """
 
 import argparse
-import os
 import tempfile
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+from common import versions  # isort: skip
 
 import numpy as np
 import pandas as pd
@@ -120,6 +119,7 @@ if __name__ == "__main__":
     parser.add_argument("--first", type=int, default=0, help="first seed")
     parser.add_argument("--only", nargs="+", default=list(CASES), choices=list(CASES))
     options = parser.parse_args()
+    print("#", versions(), f"{options.draws} draws")
     print("case,certificates given,cover,means given,total covered,all means covered,values covered")
     for case in options.only:
         found = np.array([measure(case, seed) for seed in range(options.first, options.first + options.draws)], float)

@@ -67,22 +67,10 @@ CASES = {
 }
 
 
-class Passes:
+class Passes(curplus.sources.ArraySource):
     """A matrix of which each round is a pass through a file."""
 
     a_round_is_a_pass = True
-
-    def __init__(self, M):
-        self.M, self.shape, self.dtype = M, M.shape, M.dtype
-
-    def rows(self, index):
-        return self.M[index]
-
-    def columns(self, index):
-        return self.M[:, index]
-
-    def entries(self, i, j):
-        return self.M[i, j]
 
 
 def error(M, counts, rank, strategy, seed):

@@ -173,6 +173,8 @@ def _peak() -> int:
 
 
 if __name__ == "__main__":
+    from common import versions
+
     warnings.simplefilter("ignore")
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["genes", "small", "large"])
@@ -182,6 +184,7 @@ if __name__ == "__main__":
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--method", choices=["CURImputer", "cmfrec"], default="CURImputer")
     options = parser.parse_args()
+    print("#", versions(), flush=True)
     if options.what == "genes":
         genes(options.data, options.seeds, options.only)
     elif options.what == "small":

@@ -22,11 +22,12 @@ import sys
 import tempfile
 from pathlib import Path
 
+from common import rms, versions  # isort: skip
+
 import numpy as np
 import openpyxl
 
 UNKNOWN, ND = "", 300
-ENV = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
 def written(truth, measured, bounded, bound, failed):
@@ -67,7 +68,7 @@ def completed(path, out):
     """The filled table, by the command line alone, and what it printed."""
     command = [sys.executable, "-m", "curplus", "complete", path, "--scale", "log", "--skip-rows", "2-2"]
     command += ["--na-values", "ND", "--out", out, "--json"]
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, env=ENV, check=False)
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(done.stderr)
     return np.load(out), json.loads(done.stdout)
@@ -107,7 +108,7 @@ def day(logs, seed, folder):
         print(f"  {name}: {facts['n_filled']:,} gaps filled, {facts.get('n_bounds') or 0:,} bounds", flush=True)
         assert not (filled <= 0).any(), "a filled value is not positive"
         assert np.allclose(filled[measured], truth[measured], rtol=1e-5), "a measured value was changed"
-        errors[name] = [rms((np.log(filled) - logs)[at]) for at in judged.values()]
+        errors[name] = [rms_of_known((np.log(filled) - logs)[at]) for at in judged.values()]
         if name == "fitted as bounds":
             assert (filled[bounds] >= float(text[1:]) * (1 - 1e-12)).all()
             save_workbook(folder / "lab.xlsx", cells, columns)
@@ -117,13 +118,13 @@ def day(logs, seed, folder):
         ("row and column means, left empty", np.where(kept & ~bounded, logs, np.nan)),
         ("row and column means, c written", np.where(kept, np.minimum(logs, np.log(limit)), np.nan)),
     ):
-        errors[name] = [rms((means(table) - logs)[at]) for at in judged.values()]
+        errors[name] = [rms_of_known((means(table) - logs)[at]) for at in judged.values()]
     return errors
 
 
-def rms(errors):
-    """Root mean square."""
-    return float(np.sqrt(np.nanmean(errors**2)))  # a column of which nothing is known stays empty
+def rms_of_known(errors):
+    """Root mean square; a column of which nothing is known stays empty."""
+    return rms(errors[~np.isnan(errors)])
 
 
 def main():
@@ -132,6 +133,7 @@ def main():
     parser.add_argument("--rows", type=int, default=None, help="how many cell lines, drawn at random; all if left out")
     parser.add_argument("--out", type=Path, default=None, help="a table of the errors, as CSV")
     asked = parser.parse_args()
+    print("#", versions(), flush=True)
     with np.load(Path(os.environ["CURPLUS_DATA"]) / "gdsc_log2ic50.npz", allow_pickle=False) as stored:
         logs = stored["X"].astype(float) * np.log(2)
     found = []

@@ -11,7 +11,7 @@ the mean width of normal intervals, with the finite-population factor, over that
 in any tenth of the models, ordered by their scores.
 """
 
-import common  # isort: skip
+from common import data_parser, only  # isort: skip
 
 import csv
 from pathlib import Path
@@ -24,13 +24,6 @@ NAMES, SIZES, SHARE, LEVEL = ("arc_challenge", "ifeval", "musr", "gsm"), (50, 10
 HEADER = ("table", "models", "questions")
 HEADER += tuple(f"{how} {k}" for k in SIZES for how in ("chosen", "random", "sample mean of"))
 HEADER += tuple(f"{how}: {what}" for how in ("on average", "alone") for what in ("ESS", "covered", "worst"))
-
-
-def only(rows, columns):
-    """The rows, NaN outside the given columns."""
-    known = np.full(rows.shape, np.nan)
-    known[:, columns] = rows[:, columns]
-    return known
 
 
 def uniform_width(rows, k):
@@ -80,10 +73,9 @@ def measure(M, n_seeds):
 
 
 if __name__ == "__main__":
-    parser = common.data_parser(__doc__, seeds=5)
+    parser = data_parser(__doc__, seeds=5)
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    print(common.versions())
     print(",".join(HEADER), flush=True)
     everything = np.load(Path(options.data) / "llm_items.npz", allow_pickle=False)
     table = [HEADER]

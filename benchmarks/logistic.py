@@ -132,7 +132,6 @@ if __name__ == "__main__":
     parser = common.data_parser(__doc__, seeds=2)
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    print(common.versions())
     ways = ("with logistic", "logistic alone", "calibrated")
     header = ["table", "share", "cells: ours", "means: ours"]
     table = [header + [f"{what}: {way}" for what in ("cells", "means") for way in ways]]

@@ -8,11 +8,9 @@ relative to those of t intervals for the mean of a simple random sample of each 
 values as were read of the row.
 """
 
-import argparse
-import os
 from pathlib import Path
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+from common import data_parser  # isort: skip
 
 import numpy as np
 import scipy.special
@@ -56,15 +54,12 @@ def measure(M, share, how, seed):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", default=os.environ.get("CURPLUS_DATA"), required="CURPLUS_DATA" not in os.environ)
-    parser.add_argument("--seeds", type=int, default=8)
+    parser = data_parser(__doc__, seeds=8)
     parser.add_argument("--first", type=int, default=0, help="first seed")
-    parser.add_argument("--only", nargs="+", default=NAMES, choices=NAMES)
     options = parser.parse_args()
     print("data,read,share,covered,all covered,width / sample mean's,width,total covered,may be in top 10,top 10 in it")
     everything = np.load(Path(options.data) / "llm_items.npz", allow_pickle=False)
-    for name in options.only:
+    for name in (x for x in NAMES if x.startswith(tuple(options.only))):
         M = everything[name].astype(float)
         for how in ("uniform", "acquired"):
             for share in SHARES:

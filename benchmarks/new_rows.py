@@ -12,11 +12,9 @@ of the answers of a new model on those of the others, over questions, corrected 
 offset.
 """
 
-import common  # isort: skip
+from common import data_parser, only  # isort: skip
 
-import argparse
 import csv
-import os
 from pathlib import Path
 
 import numpy as np
@@ -32,13 +30,6 @@ def fitted(history, rank=None):
     """The approximation of complete rows."""
     rows = curplus.Observation(shape=history.shape, row_index=np.arange(len(history)), rows=history)
     return curplus.approximate(rows, rank)
-
-
-def only(rows, columns):
-    """The rows, NaN outside the given columns."""
-    known = np.full(rows.shape, np.nan)
-    known[:, columns] = rows[:, columns]
-    return known
 
 
 def least_squares(history, rows, columns, rank):
@@ -150,12 +141,9 @@ def show(header, lines):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", default=os.environ.get("CURPLUS_DATA"), required="CURPLUS_DATA" not in os.environ)
-    parser.add_argument("--seeds", type=int, default=8)
+    parser = data_parser(__doc__, seeds=8, only=False)
     parser.add_argument("--out", type=Path, help="file of the first table; that of the second ends in _scores")
     options = parser.parse_args()
-    print(common.versions())
     first = show(["run", "mean row", "recipe", "curplus of rank k", "curplus"], oboe(options.data, options.seeds))
     header = ["answers to", "new models", "mean score", "sample mean", "AIPW", "curplus"]
     second = show(header, scores(options.data, options.seeds))

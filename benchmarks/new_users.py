@@ -8,10 +8,7 @@ order. Beside them: item means, shrunk towards the mean of all as by 5 more rati
 offset, the sum of k residuals over k + s, with the s that is best in hindsight (of 0.25 to 10); and ours over that.
 """
 
-import common  # isort: skip
-
-import argparse
-import os
+from common import data_parser, rms  # isort: skip
 
 import numpy as np
 
@@ -36,10 +33,6 @@ def shrunken_item_means(train):
     return total + np.nansum(train - total, axis=0) / (counts + 5)
 
 
-def rms(x):
-    return float(np.sqrt(np.mean(x**2)))
-
-
 def errors(ratings, seed):
     """For each number of known ratings: the error of item means, of these with the best offset, and ours."""
     train, new, order = split(ratings, seed)
@@ -57,14 +50,10 @@ def errors(ratings, seed):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", default=os.environ.get("CURPLUS_DATA"), required="CURPLUS_DATA" not in os.environ)
-    parser.add_argument("--seeds", type=int, default=10)
-    options = parser.parse_args()
+    options = data_parser(__doc__, seeds=10, only=False).parse_args()
     found = curplus.datasets.load("movielens_100k", data_home=options.data)
     ratings = np.full(found.shape, np.nan)
     ratings[found.i, found.j] = found.values
-    print(common.versions())
     print("known ratings,item means,with offset,curplus,ratio")
     table = np.mean([list(errors(ratings, seed)) for seed in range(options.seeds)], axis=0)
     for k, row in zip(KNOWN, table, strict=True):

@@ -12,7 +12,7 @@ import argparse
 import os
 from pathlib import Path
 
-from common import versions  # isort: skip
+from common import only, versions  # isort: skip
 
 import numpy as np
 
@@ -27,9 +27,7 @@ def fold_result(errors, seconds, new, k, price):
     history, cost = errors[old], None if price is None else price(seconds[old], axis=0)
     chosen = curplus.select_columns(history, k, method="qdeim", cost=cost)
     seen = curplus.Observation(shape=history.shape, row_index=np.arange(len(old)), rows=history)
-    known = np.full((len(new), errors.shape[1]), np.nan)
-    known[:, chosen] = errors[new][:, chosen]
-    completed = curplus.approximate(seen).complete_rows(known)
+    completed = curplus.approximate(seen).complete_rows(only(errors[new], chosen))
     picked = np.argmin(completed, axis=1)
     regret = errors[new, picked] - errors[new].min(axis=1)
     return regret, seconds[new][:, chosen].sum(axis=1), seconds[new].sum(axis=1)

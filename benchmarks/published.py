@@ -4,22 +4,19 @@ Run: python benchmarks/published.py --data DIR [--seeds 3] [--out docs/_static/p
 
 Nothing is set for any of them. Ratings: `approximate` of the training ratings, predictions clipped to the scale, root
 mean square error at the test ratings; of Jester, which has no published split, a random tenth, and the mean absolute
-error over the range of the scale. Scores: a random quarter of the models is new, 100 of their answers are known, and
-the mean of all answers is estimated; mean absolute error over models and seeds.
+error over the range of the scale. Scores of new language models: llm_numbers.py.
 """
 
 import csv
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from common import data_parser  # isort: skip
+from common import data_parser, rms  # isort: skip
 
 import numpy as np
 
 import curplus
 
-N_QUESTIONS = 100
-NEW = 0.25  # of the models
 ASIDE = 0.1  # of the ratings, if no split is published
 
 
@@ -36,10 +33,6 @@ def ratings(file: Path, scale: tuple[float, float], is_test: Callable[..., np.nd
     return predicted - values[test]
 
 
-def rms(errors: np.ndarray) -> float:
-    return float(np.sqrt(np.mean(errors**2)))
-
-
 def movielens(folder: Path, fold: int) -> np.ndarray:
     return ratings(folder / "movielens_100k.npz", (1, 5), lambda data: data["test_fold"] == fold)
 
@@ -49,36 +42,6 @@ def jester(folder: Path, seed: int) -> np.ndarray:
         return np.random.default_rng(seed).random(len(data["values"])) < ASIDE
 
     return ratings(folder / "jester5k.npz", (-10, 10), is_test)
-
-
-def scores(folder: Path, name: str, seeds: int) -> Iterator[tuple[str, float]]:
-    """Mean absolute errors of three ways to estimate the score of a new model."""
-    answers = np.load(folder / "llm_items.npz")[name].astype(float)
-    found: dict[str, list[float]] = {}
-    for seed in range(seeds):
-        rng = np.random.default_rng(seed)
-        new = rng.permutation(len(answers)) < NEW * len(answers)
-        history, truth = answers[~new], answers[new].mean(axis=1)
-        drawn = rng.permutation(answers.shape[1])[:N_QUESTIONS]
-        chosen = curplus.select_columns(history, N_QUESTIONS, goal="mean")
-        approx = curplus.approximate(
-            curplus.Observation(shape=history.shape, row_index=np.arange(len(history)), rows=history)
-        )
-        guesses = {
-            "random questions, sample mean": answers[new][:, drawn].mean(axis=1),
-            "random questions, row_means": approx.row_means(only(answers[new], drawn)).estimate,
-            "questions chosen for the mean, row_means": approx.row_means(only(answers[new], chosen)).estimate,
-        }
-        for way, guess in guesses.items():
-            found.setdefault(way, []).append(float(np.mean(np.abs(guess - truth))))
-    yield from ((way, float(np.mean(errors))) for way, errors in found.items())
-
-
-def only(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """The rows, NaN outside the given columns."""
-    known = np.full(rows.shape, np.nan)
-    known[:, columns] = rows[:, columns]
-    return known
 
 
 def table(folder: Path, seeds: int) -> Iterator[tuple[str, str, str, float]]:
@@ -92,9 +55,6 @@ def table(folder: Path, seeds: int) -> Iterator[tuple[str, str, str, float]]:
     split = f"random 90/10, {seeds} draws"
     yield "Jester, 5000 users", split, "RMSE", float(np.mean([rms(x) for x in errors]))
     yield "Jester, 5000 users", split, "NMAE", float(np.mean([np.mean(np.abs(x)) / 20 for x in errors]))
-    for name in ("arc_challenge", "gsm"):
-        for way, error in scores(folder, name, seeds):
-            yield f"LLM answers, {name}", f"random quarter of the models is new, {seeds} draws", way, error
 
 
 if __name__ == "__main__":

@@ -10,11 +10,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from common import data_parser  # isort: skip
+from common import data_parser, neighbour, rms  # isort: skip
 
 import numpy as np
-import pandas as pd
-from cmfrec import CMF
 from values import Case, cases
 
 import curplus
@@ -38,17 +36,11 @@ def splits(case: Case, share: float, folder: str, n_seeds: int) -> Iterator[tupl
         yield order[: int(share * len(order))], order[int(share * len(order)) :]
 
 
-def neighbour(i, j, values, test):
-    """Least error of cmfrec, and the time of the search."""
+def cmfrec_at_its_best(seen, i, j, values):
+    """Least error of cmfrec at some places, and the time of the search."""
     start = time.process_time()
-    table = pd.DataFrame({"UserId": i, "ItemId": j, "Rating": values})
-    errors = {}
-    for rank in RANKS:
-        for ridge in RIDGES:
-            model = CMF(k=rank, lambda_=ridge * np.var(values), verbose=False, nthreads=1).fit(table)
-            guess = model.predict(*test[:2])
-            errors[rank, ridge] = float(np.sqrt(np.mean((test[2] - guess) ** 2)))
-    return min(errors.values()), min(errors, key=errors.get), time.process_time() - start
+    models = neighbour(seen.i, seen.j, seen.values, seen.shape, RANKS, np.var(seen.values) * np.array(RIDGES))
+    return min(rms(values - model.predict(i, j)) for model in models), time.process_time() - start
 
 
 if __name__ == "__main__":
@@ -62,13 +54,11 @@ if __name__ == "__main__":
                 start = time.process_time()
                 approx = curplus.approximate(seen)
                 seconds = time.process_time() - start
-                errors = case.values[test] - approx.entries(case.i[test], case.j[test])
-                aside = (case.i[test], case.j[test], case.values[test])
-                best, _, search = neighbour(case.i[fit], case.j[fit], case.values[fit], aside)
+                i, j, values = case.i[test], case.j[test], case.values[test]
+                best, search = cmfrec_at_its_best(seen, i, j, values)
                 given = Entries(case.shape, seen.i, seen.j, seen.values, weights=np.ones(len(fit)))
-                rest = aside[2] - additive_model(given).at(*aside[:2])
-                sizes = [float(np.sqrt(np.mean(x**2))) for x in (rest, errors)]
-                found.append([*sizes, seconds, best, search])
+                errors = (rms(values - guess) for guess in (additive_model(given).at(i, j), approx.entries(i, j)))
+                found.append([*errors, seconds, best, search])
             additive, ours, seconds, best, search = np.mean(found, axis=0)
             errors = f"{additive:.4g},{ours:.4g},{seconds:.1f},{best:.4g},{search:.1f},{ours / best:.3f}"
             print(f"{case.name},{share:g},{errors}", flush=True)

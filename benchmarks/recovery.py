@@ -28,7 +28,7 @@ parser.add_argument("--sides", type=int, nargs="+", default=[1000, 4000, 10_000]
 parser.add_argument("--ranks", type=int, nargs="+", default=[10, 20, 50])
 parser.add_argument("--seeds", type=int, default=10)
 parser.add_argument("--types", nargs="+", default=["float64", "float32"])
-parser.add_argument("--solvers", nargs="+", default=["auto", *curplus.solvers.SOLVERS])
+parser.add_argument("--solvers", nargs="+", default=list(curplus.solvers.SOLVERS))
 options = parser.parse_args()
 
 print(versions())

@@ -9,15 +9,15 @@ noise, on cells that were not read. cmfrec, where it is installed, gets as many 
 the best of twelve settings in hindsight. One draw differs from the next by a twentieth, so ten of them show little.
 """
 
-import argparse
-import os
+import importlib.util
 import tempfile
 from pathlib import Path
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+from common import data_parser, neighbour, rms  # isort: skip
 
 import numpy as np
 import pandas as pd
+import scipy.sparse
 
 import curplus
 
@@ -28,19 +28,13 @@ def assays(folder: str, seed: int) -> np.ndarray:
     with np.load(Path(folder) / "arcene_train_valid.npz", allow_pickle=False) as file:
         parts = (file["data"], file["indices"], file["indptr"])
         shape = tuple(file["shape"])
-    import scipy.sparse
-
     M = scipy.sparse.csr_array(parts, shape=shape).toarray().astype(float)
     M = M if M.shape[0] > M.shape[1] else M.T
     often = np.flatnonzero((M > 0).mean(axis=1) > 0.9)
     return np.log1p(M[np.random.default_rng(seed).choice(often, 500, replace=False)])
 
 
-def rmse(truth: np.ndarray, answer: np.ndarray, known: np.ndarray) -> float:
-    return float(np.sqrt(np.mean((truth - answer)[~known] ** 2)))
-
-
-def through_a_study(truth: np.ndarray, n_lists: int, seed: int) -> tuple[float, int, curplus.Study]:
+def through_a_study(truth: np.ndarray, n_lists: int, seed: int) -> tuple[float, int]:
     rng = np.random.default_rng([seed, 1])
 
     def readings(cells: pd.DataFrame) -> pd.DataFrame:
@@ -57,8 +51,8 @@ def through_a_study(truth: np.ndarray, n_lists: int, seed: int) -> tuple[float, 
             again = todo.cells.sample(int(REPEATS * len(todo)), random_state=seed)
             study.tell(readings(again))
         table = study.predict()
-        known = table["measured"].to_numpy().reshape(truth.shape)
-        return rmse(truth, table["value"].to_numpy().reshape(truth.shape), known), int(study.status().spent), study
+        error = (table["value"].to_numpy() - truth.ravel())[~table["measured"].to_numpy()]
+        return rms(error), int(study.status().spent)
 
 
 def acquired(truth: np.ndarray, seed: int, counts: tuple[int, int, int]) -> float:
@@ -68,47 +62,36 @@ def acquired(truth: np.ndarray, seed: int, counts: tuple[int, int, int]) -> floa
     seen = curplus.acquire(noisy, **names, rng=seed)
     known = np.zeros(truth.shape, dtype=bool)
     known[seen.row_index], known[:, seen.column_index], known[seen.i, seen.j] = True, True, True
-    return rmse(truth, curplus.approximate(seen).to_array(), known)
+    return rms((curplus.approximate(seen).to_array() - truth)[~known])
 
 
 def by_cmfrec(truth: np.ndarray, seed: int) -> float:
-    try:
-        from cmfrec import CMF
-    except ImportError:
+    if importlib.util.find_spec("cmfrec") is None:
         return np.nan
     rng = np.random.default_rng([seed, 3])
     cells = rng.choice(truth.size, int(SHARE * truth.size), replace=False)
     i, j = np.divmod(cells, truth.shape[1])
     known = np.zeros(truth.shape, dtype=bool)
     known[i, j] = True
-    table = pd.DataFrame({"UserId": i, "ItemId": j, "Rating": truth[i, j] + NOISE * rng.standard_normal(len(i))})
-    errors = []
-    for k in (3, 6, 10, 15):
-        for ridge in (1.0, 3.0, 10.0):
-            model = CMF(k=k, lambda_=ridge, method="als", verbose=False, nthreads=1, random_state=seed).fit(table)
-            n, m = truth.shape
-            answer = model.predict(np.repeat(np.arange(n), m), np.tile(np.arange(m), n)).reshape(truth.shape)
-            errors.append(rmse(truth, answer, known))
-    return min(errors)
+    values = truth[i, j] + NOISE * rng.standard_normal(len(i))
+    models = neighbour(i, j, values, truth.shape, (3, 6, 10, 15), (1.0, 3.0, 10.0), random_state=seed)
+    others = np.nonzero(~known)
+    return min(rms(model.predict(*others) - truth[others]) for model in models)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", default=os.environ.get("CURPLUS_DATA"), required="CURPLUS_DATA" not in os.environ)
-    parser.add_argument("--seeds", type=int, default=40)
+    parser = data_parser(__doc__, seeds=40, only=False)
     parser.add_argument("--lists", type=int, nargs="+", default=[4])
     options = parser.parse_args()
-    print("seed,lists,spent,study,acquire 10 columns 20 rows 1200 entries,cmfrec best of 12,study / better of the two")
-    ratios = []
+    print("seed,lists,spent,study,acquire 10 columns 20 rows 1200 entries,cmfrec best of 12")
+    table = []
     for seed in range(options.seeds):
         truth = assays(options.data, seed)
         others = acquired(truth, seed, (10, 20, 1200)), by_cmfrec(truth, seed)
         for n_lists in options.lists:
-            error, spent, _ = through_a_study(truth, n_lists, seed)
-            ratios.append((n_lists, error / np.nanmin(others)))
-            print(
-                f"{seed},{n_lists},{spent},{error:.4f},{others[0]:.4f},{others[1]:.4f},{ratios[-1][1]:.3f}", flush=True
-            )
+            error, spent = through_a_study(truth, n_lists, seed)
+            table.append((n_lists, spent, error, *others))
+            print(f"{seed},{n_lists},{spent}," + ",".join(f"{x:.4f}" for x in table[-1][2:]), flush=True)
     for n_lists in options.lists:
-        middle = np.median([ratio for lists, ratio in ratios if lists == n_lists])
-        print(f"median,{n_lists},,,,,{middle:.3f}")
+        _, spent, *errors = np.median([row for row in table if row[0] == n_lists], axis=0)
+        print(f"median,{n_lists},{spent:.0f}," + ",".join(f"{x:.4f}" for x in errors))

@@ -16,7 +16,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import common  # noqa: F401 (fixes the number of threads)
+from common import versions  # isort: skip
+
 import numpy as np
 import pandas as pd
 
@@ -77,6 +78,7 @@ if __name__ == "__main__":
     parser.add_argument("--asked", action="store_true")
     parser.add_argument("--tells", type=int, default=300)
     options = parser.parse_args()
+    print("#", versions(), flush=True)
     print("step,seconds,cpu seconds,values per second,peak memory GiB")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "large.study"

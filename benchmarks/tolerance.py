@@ -2,7 +2,7 @@
 
 Run: python benchmarks/tolerance.py [--size 100000] [--seeds 1] [--cases cauchy:1e-3 ...]
      python benchmarks/tolerance.py --size 20000 --seeds 20 --cases peaks:1e-3 blocks:1e-3 exponential:1e-2
-     python benchmarks/tolerance.py --size 20000 --own --cases helmholtz5:1e-3 helmholtz5:1e-6 helmholtz50:1e-3
+     python benchmarks/tolerance.py --size 20000 --own --cases helmholtz5:1e-3 helmholtz5:1e-6 inverse3:1e-3 ...
      python benchmarks/tolerance.py --rare 100
 
 The error of `approximate` on a million fresh entries, and what was read; how many crosses ACA with partial pivoting
@@ -87,8 +87,6 @@ CASES = [
     "inverse:1e-9",
     "exponential:1e-2",
     *(f"{name}:1e-3" for name in OTHERS),
-    "helmholtz5:1e-3",
-    "helmholtz5:1e-6",
 ]
 
 

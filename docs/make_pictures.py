@@ -4,6 +4,7 @@ Every number in them is computed here. The pictures are committed, so that the R
 """
 
 import csv
+import sys
 from math import ceil, log10
 from pathlib import Path
 
@@ -15,6 +16,9 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 import curplus
 from curplus.plotting import plot_importance, plot_means, plot_observation
+
+sys.path.append(str(Path(__file__).parent.parent / "benchmarks"))
+from kernels import FAR, clusters
 
 FOLDER = Path(__file__).parent / "_static"
 RANK, N_COLUMNS, N_ROWS, N_ENTRIES, SEED = 6, 8, 8, 150, 9
@@ -155,13 +159,6 @@ def draw_missing():
     return figure
 
 
-def three_clusters():
-    """1400 points, 90 beside them and 10 far away, and the width of a kernel."""
-    rng = np.random.default_rng(0)
-    parts = ((1400, (0.0, 0.0), 1.0), (90, (8.0, 0.0), 0.5), (10, (0.0, 30.0), 0.3))
-    return np.concatenate([centre + sd * rng.standard_normal((n, 2)) for n, centre, sd in parts]), 2.0
-
-
 def kernel_errors(K, strategy, n_columns, seeds=5):
     """Relative errors, geometric means over some seeds."""
     errors = []
@@ -173,14 +170,14 @@ def kernel_errors(K, strategy, n_columns, seeds=5):
 
 def draw_kernels():
     """Landmarks among three clusters, and errors against the number of columns."""
-    X, width = three_clusters()
+    X, width = clusters()
     K = rbf_kernel(X, gamma=1 / (2 * width**2))
     figure, axes = plt.subplots(1, 3, figsize=(10.5, 3.6), layout="constrained")
     for ax, strategy in zip(axes, ("uniform", "auto"), strict=False):
         index = curplus.acquire(K, n_columns=20, psd=True, strategy=strategy, rng=0).column_index
         ax.plot(*X.T, ".", color="0.75", markersize=3)
         ax.plot(*X[index].T, "o", color="#d55e00", markersize=5)
-        far = np.count_nonzero(index >= 1490)
+        far = np.count_nonzero(index >= len(X) - FAR)
         ax.set_title(f'20 columns, "{strategy}": {far} of the far cluster', fontsize=11)
     axes[2].set_title("relative error, 5 draws", fontsize=11)
     n_columns = [5, 10, 20, 30, 40, 50, 60]

@@ -25,8 +25,8 @@ print(means)
 
 # %%
 # Thick lines are intervals for one model, thin ones hold for all of them
-# at once, both with 95 % confidence. The best model is beyond the dotted
-# line, so a model may be the best one if its thin line reaches that far.
+# at once, both with 95 % confidence. Models in orange may be the best
+# one: no interval of a difference puts another model above them.
 
 fig, ax = plt.subplots(figsize=(7, 6), layout="constrained")
 curplus.plotting.plot_means(means, most=40, ax=ax)
@@ -59,4 +59,4 @@ for name, found in (("plain", plain), ("estimated", means.estimate)):
 
 # %%
 # To tell the models apart that are left, buy more answers of these:
-# :doc:`/guide/llm-evaluation`.
+# :doc:`/guide/which-rows`.

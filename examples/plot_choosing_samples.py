@@ -35,8 +35,8 @@ result = curplus.backtest(
 
 
 # %%
-# Now the newer half is bought with the same budgets, to see whether the
-# older one has told the truth.
+# Now the newer half is bought with the same budgets, to see whether its
+# errors are those of the older one.
 
 
 def error_at_unread(M, seen, approx):

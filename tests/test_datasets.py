@@ -72,14 +72,10 @@ def test_a_card_is_complete(card):
 
 
 @pytest.mark.parametrize("name", datasets.CARDS)
-def test_every_data_set_has_a_loader_of_its_name(name, tmp_path, shrink):
+def test_every_data_set_is_loaded_by_its_name(name, tmp_path, shrink):
     shrink(name, (2, 3))
     scipy.sparse.save_npz(tmp_path / datasets.CARDS[name].compact, scipy.sparse.csr_array(MATRIX))
-    load_it = getattr(datasets, f"load_{name}")
-    assert load_it.__name__ == f"load_{name}"
-    assert load_it.__name__ in datasets.__all__
-    assert load_it(data_home=tmp_path).card is datasets.CARDS[name]
-    assert load_it.__doc__.startswith(datasets.CARDS[name].title)
+    assert datasets.load(name, data_home=tmp_path).card is datasets.CARDS[name]
 
 
 def test_the_four_of_the_paper_come_first():
@@ -125,7 +121,7 @@ def in_parts(folder, name, text):
 def test_loads_published_enron(tmp_path, shrink):
     shrink("enron", (2, 3), n_rows=2, nnz=3)
     write(tmp_path / "docword.enron.txt.gz", gzip.compress(BAG.encode()))
-    data = datasets.load_enron(data_home=tmp_path)
+    data = datasets.load("enron", data_home=tmp_path)
     assert isinstance(data.matrix, scipy.sparse.csr_array)
     assert data.matrix.dtype == np.float64
     assert np.array_equal(data.matrix.toarray(), MATRIX)
@@ -135,7 +131,7 @@ def test_loads_published_enron(tmp_path, shrink):
 def test_loads_published_kos_with_words_as_rows(tmp_path, shrink):
     shrink("kos", (3, 2))
     write(tmp_path / "docword.kos.txt", BAG)
-    assert np.array_equal(datasets.load_kos(data_home=str(tmp_path)).matrix.toarray(), MATRIX.T)
+    assert np.array_equal(datasets.load("kos", data_home=str(tmp_path)).matrix.toarray(), MATRIX.T)
 
 
 @pytest.mark.parametrize("where", ["", "DEXTER", "zip"])
@@ -146,7 +142,7 @@ def test_loads_published_dexter_with_terms_as_rows(tmp_path, shrink, where):
         with zipfile.ZipFile(tmp_path / "dexter.zip", "w") as archive:
             for path in (tmp_path / "zip").iterdir():
                 archive.write(path, f"DEXTER/{path.name}")
-    data = datasets.load_dexter(data_home=tmp_path)
+    data = datasets.load("dexter", data_home=tmp_path)
     assert np.array_equal(data.matrix.toarray(), np.vstack([MATRIX] * 3).T)
     assert data.matrix.has_canonical_format
 
@@ -154,7 +150,7 @@ def test_loads_published_dexter_with_terms_as_rows(tmp_path, shrink, where):
 def test_loads_published_gisette(tmp_path, shrink):
     shrink("gisette", (6, 3), n_rows=2, parsed_with={"n_features": 3})
     in_parts(tmp_path / "GISETTE", "gisette", "3 1 0 \n0 2 0 \n")
-    data = datasets.load_gisette(data_home=tmp_path)
+    data = datasets.load("gisette", data_home=tmp_path)
     assert np.array_equal(data.matrix.toarray(), np.vstack([MATRIX] * 3))
     assert data.matrix.nnz == 9
 
@@ -162,20 +158,20 @@ def test_loads_published_gisette(tmp_path, shrink):
 def test_loads_published_farm_ads_with_terms_as_rows(tmp_path, shrink):
     shrink("farm_ads", (3, 2), parsed_with={"n_features": 3})
     write(tmp_path / "farm-ads-vect", "1 1:3 2:1\n-1 2:2\n")
-    assert np.array_equal(datasets.load_farm_ads(data_home=tmp_path).matrix.toarray(), MATRIX.T)
+    assert np.array_equal(datasets.load("farm_ads", data_home=tmp_path).matrix.toarray(), MATRIX.T)
 
 
 def test_loads_published_tdt2_with_terms_as_rows(tmp_path, shrink):
     shrink("tdt2", (3, 2))
     scipy.io.savemat(tmp_path / "TDT2_all.mat", {"fea": scipy.sparse.csc_array(MATRIX.astype(float)), "gnd": [1, 2]})
-    assert np.array_equal(datasets.load_tdt2(data_home=tmp_path).matrix.toarray(), MATRIX.T)
+    assert np.array_equal(datasets.load("tdt2", data_home=tmp_path).matrix.toarray(), MATRIX.T)
 
 
 def test_loads_published_mnist(tmp_path, shrink):
     shrink("mnist_test", (2, 4))
     images = struct.pack(">4i", 0x803, 2, 2, 2) + bytes([0, 255, 0, 1, 0, 0, 0, 0])
     write(tmp_path / "t10k-images-idx3-ubyte.gz", gzip.compress(images))
-    assert datasets.load_mnist_test(data_home=tmp_path).matrix.toarray().tolist() == [[0, 255, 0, 1], [0, 0, 0, 0]]
+    assert datasets.load("mnist_test", data_home=tmp_path).matrix.toarray().tolist() == [[0, 255, 0, 1], [0, 0, 0, 0]]
 
 
 @pytest.mark.parametrize("where", ["u.data", "ml-100k/u.data", "zip"])
@@ -187,7 +183,7 @@ def test_loads_published_movielens_as_entries_not_as_a_matrix_of_zeros(tmp_path,
             archive.writestr("ml-100k/u.data", text)
     else:
         write(tmp_path / where, text)
-    data = datasets.load_movielens_100k(data_home=tmp_path)
+    data = datasets.load("movielens_100k", data_home=tmp_path)
     assert (data.i.tolist(), data.j.tolist(), data.values.tolist()) == ([0, 2], [1, 3], [3.0, 5.0])
     assert not hasattr(data, "matrix")
     seen = data.observation()
@@ -199,7 +195,7 @@ def test_loads_published_movielens_as_entries_not_as_a_matrix_of_zeros(tmp_path,
 def test_what_is_loaded_cannot_be_replaced(tmp_path, shrink):
     shrink("enron", (2, 3))
     write(tmp_path / "docword.enron.txt", BAG)
-    data = datasets.load_enron(data_home=tmp_path)
+    data = datasets.load("enron", data_home=tmp_path)
     with pytest.raises(FrozenInstanceError):
         data.matrix = None
     with pytest.raises(FrozenInstanceError):
@@ -222,26 +218,26 @@ def test_files_that_do_not_fit_the_card_are_reported(tmp_path, shrink, changes, 
     shrink("enron", **({"shape": (2, 3)} | changes))
     write(tmp_path / "docword.enron.txt", BAG)
     with pytest.raises(SourceError, match=rf"docword\.enron\.txt: {message}"):
-        datasets.load_enron(data_home=tmp_path)
+        datasets.load("enron", data_home=tmp_path)
 
 
 def test_a_part_with_the_wrong_check_sum_is_named(tmp_path, shrink):
     files = tuple(file._replace(n_rows=None, total=6) for file in datasets.CARDS["dexter"].files)
     shrink("dexter", (3, 6), files=files, parsed_with={"n_features": 3})
     in_parts(tmp_path, "dexter", SPARSE)
-    datasets.load_dexter(data_home=tmp_path)
+    datasets.load("dexter", data_home=tmp_path)
     write(tmp_path / "dexter_valid.data", "1:3 2:1\n2:3\n")
     with pytest.raises(SourceError, match=r"dexter_valid\.data: its values add up to 7 and should add up to 6"):
-        datasets.load_dexter(data_home=tmp_path)
+        datasets.load("dexter", data_home=tmp_path)
 
 
 def test_ratings_that_are_not_complete_are_reported(tmp_path, shrink):
     write(tmp_path / "u.data", "3\t4\t5\t881250949\n")
     with pytest.raises(SourceError, match=r"u\.data: ratings: 1, but MovieLens 100k has 100000"):
-        datasets.load_movielens_100k(data_home=tmp_path)
+        datasets.load("movielens_100k", data_home=tmp_path)
     shrink("movielens_100k", (943, 1682), nnz=1, total=352_986)
     with pytest.raises(SourceError, match=r"u\.data: sum: 5, but MovieLens 100k has 352986"):
-        datasets.load_movielens_100k(data_home=tmp_path)
+        datasets.load("movielens_100k", data_home=tmp_path)
 
 
 def test_a_rating_of_zero_is_known(tmp_path, shrink):
@@ -276,10 +272,10 @@ def test_what_cannot_be_downloaded_says_where_it_is_published(tmp_path, card):
 def test_a_folder_that_is_a_file_or_missing_is_reported(tmp_path, monkeypatch):
     write(tmp_path / "file", "")
     with pytest.raises(InvalidArgumentError, match=r"data_home='.*file' is a file"):
-        datasets.load_kos(data_home=tmp_path / "file")
+        datasets.load("kos", data_home=tmp_path / "file")
     monkeypatch.setenv("CURPLUS_DATA", str(tmp_path / "missing"))
     with pytest.raises(InvalidArgumentError, match=r"CURPLUS_DATA=.*missing is not a folder"):
-        datasets.load_kos()
+        datasets.load("kos")
 
 
 def test_a_compact_file_stands_in_for_the_published_ones(tmp_path, shrink, monkeypatch):

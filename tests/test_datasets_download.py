@@ -88,7 +88,7 @@ def left_in(folder):
 def test_a_download_is_kept_and_used_again(server, published, home, capfd):
     published(checksum=f"sha256:{hashlib.sha256(BAG).hexdigest()}")
     for _ in range(2):
-        data = datasets.load_kos()
+        data = datasets.load("kos")
         assert np.array_equal(data.matrix.toarray(), COUNTS)
     assert server.asked == ["/docword.kos.txt.gz"]
     assert left_in(home) == ["docword.kos.txt.gz"]
@@ -100,13 +100,13 @@ def test_a_download_is_kept_and_used_again(server, published, home, capfd):
 
 def test_a_download_without_a_known_checksum_is_silent_too(published, home, capfd):
     published()
-    datasets.load_kos()
+    datasets.load("kos")
     assert "SHA256" not in capfd.readouterr().err
 
 
 def test_data_home_is_where_downloads_go(published, home, tmp_path):
     published()
-    datasets.load_kos(data_home=tmp_path / "mine" / "deep")
+    datasets.load("kos", data_home=tmp_path / "mine" / "deep")
     assert left_in(tmp_path / "mine" / "deep") == ["docword.kos.txt.gz"]
     assert left_in(home) == []
 
@@ -116,8 +116,8 @@ def test_local_data_comes_before_a_download(server, published, home, tmp_path, m
     (tmp_path / "local").mkdir()
     (tmp_path / "local" / "docword.kos.txt").write_bytes(BAG)
     monkeypatch.setenv("CURPLUS_DATA", str(tmp_path / "local"))
-    datasets.load_kos()
-    datasets.load_kos(data_home=tmp_path / "local")
+    datasets.load("kos")
+    datasets.load("kos", data_home=tmp_path / "local")
     assert server.asked == []
 
 
@@ -130,7 +130,7 @@ def test_an_archive_is_downloaded_once_for_all_its_files(server, home, monkeypat
     files = tuple(file._replace(url=f"{server.url}/dexter.zip", n_rows=1, total=5) for file in card.files)
     parse = partial(card.parse, n_features=4)
     monkeypatch.setitem(CARDS, "dexter", replace(card, shape=(4, 3), nnz=3, total=15, files=files, parse=parse))
-    assert datasets.load_dexter().matrix.toarray()[0].tolist() == [5, 5, 5]
+    assert datasets.load("dexter").matrix.toarray()[0].tolist() == [5, 5, 5]
     assert server.asked == ["/dexter.zip"]
     assert [path.name for path in datasets.locate(CARDS["dexter"])] == ["dexter.zip"]
 
@@ -146,7 +146,7 @@ FAILURES = {
 def test_a_failed_transfer_says_what_to_do_and_leaves_nothing_behind(published, home, options, message):
     published(**options)
     with pytest.raises(SourceError) as raised:
-        datasets.load_kos()
+        datasets.load("kos")
     text = str(raised.value)
     assert message in text
     assert f"could not be downloaded from {CARDS['kos'].files[0].url}" in text
@@ -187,7 +187,7 @@ def test_a_server_that_stops_answering_leaves_nothing_behind(published, home, mo
     monkeypatch.setattr(requests, "get", get)
     published()
     with pytest.raises(SourceError, match=message):
-        datasets.load_kos()
+        datasets.load("kos")
     assert left_in(home) == []
 
 
@@ -198,7 +198,7 @@ def test_an_interrupted_transfer_leaves_nothing_behind(published, home, monkeypa
     monkeypatch.setattr("tqdm.tqdm.update", interrupt)
     published()
     with pytest.raises(KeyboardInterrupt):
-        datasets.load_kos()
+        datasets.load("kos")
     assert left_in(home) == []
 
 
@@ -208,7 +208,7 @@ def test_without_a_network_the_message_says_where_to_put_the_file(published, hom
         url = f"http://127.0.0.1:{unused.getsockname()[1]}/docword.kos.txt.gz"
     published(url=url)
     with pytest.raises(SourceError) as raised:
-        datasets.load_kos()
+        datasets.load("kos")
     text = str(raised.value)
     assert f"docword.kos.txt.gz could not be downloaded from {url}: there is no connection to the server" in text
     assert f"put docword.kos.txt.gz (or kos.npz) into {home}, or into a folder that data_home=" in text
@@ -220,17 +220,17 @@ def test_a_download_that_turns_out_to_be_wrong_is_removed(server, published, hom
     server.files["docword.kos.txt.gz"] = content
     published()
     with pytest.raises(SourceError, match=r"docword\.kos\.txt\.gz"):
-        datasets.load_kos()
+        datasets.load("kos")
     assert left_in(home) == []
     server.files["docword.kos.txt.gz"] = BAG
-    datasets.load_kos()
+    datasets.load("kos")
 
 
 def test_a_local_file_that_is_wrong_is_reported_and_kept(published, home, tmp_path):
     published()
     (tmp_path / "docword.kos.txt").write_bytes(BAG[:-3])
     with pytest.raises(SourceError, match=r"docword\.kos\.txt, line 6"):
-        datasets.load_kos(data_home=tmp_path)
+        datasets.load("kos", data_home=tmp_path)
     assert (tmp_path / "docword.kos.txt").exists()
 
 
@@ -242,7 +242,7 @@ def test_names_the_extra_it_needs_and_the_file_it_lacks(published, monkeypatch, 
     published()
     monkeypatch.setitem(sys.modules, extra, None)
     with pytest.raises(MissingExtraError) as raised:
-        datasets.load_kos(data_home=tmp_path if given else None)
+        datasets.load("kos", data_home=tmp_path if given else None)
     assert f"downloading needs {extra}: pip install 'curplus[datasets]'" in str(raised.value)
     assert "put docword.kos.txt.gz (or kos.npz) into" in str(raised.value)
 
@@ -252,4 +252,4 @@ def test_local_data_needs_no_extra(published, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "pooch", None)
     (tmp_path / "docword.kos.txt").write_bytes(BAG)
     monkeypatch.setenv("CURPLUS_DATA", str(tmp_path))
-    assert datasets.load_kos().shape == (3, 2)
+    assert datasets.load("kos").shape == (3, 2)

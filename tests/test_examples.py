@@ -6,6 +6,7 @@ import importlib
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import curplus
@@ -35,7 +36,17 @@ def test_the_readme_has_the_example_of_the_front_page():
     assert printed.split() == [word for example in front for word in example.want.split()]
 
 
-PAGES = sorted(path for path in DOCS.rglob("*.rst") if ">>> " in path.read_text())
+def test_the_best_model_is_among_those_that_the_readme_counts(capsys):
+    text = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    made = {}
+    exec(re.findall(r"^```python\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)[0], made)
+    possible = made["means"].best(1)
+    assert np.argmax(made["answers"].mean(axis=1)) in possible
+    assert f"the best model is among these {len(possible)}." in text
+    assert f"{len(possible)} of 448 models" in capsys.readouterr().out
+
+
+PAGES = sorted(path for path in DOCS.rglob("*.rst") if ">>> " in path.read_text(encoding="utf-8"))
 PAGES = [page for page in PAGES if not {"gallery", "generated", "_build"} & set(page.relative_to(DOCS).parts)]
 
 

@@ -37,15 +37,6 @@ def test_a_huge_matrix_is_drawn_on_a_small_canvas():
     assert ax.get_images()[0].get_array().shape == (640, 640)
 
 
-def test_images_share_one_scale_and_carry_their_titles(rng):
-    M = rng.standard_normal((30, 20))
-    seen = curplus.observe(M, n_columns=2, n_rows=3, n_entries=10, rng=0)
-    figure = plotting.plot_images({"one": M, "two": 2 * M, "seen": seen})
-    shown = [ax for ax in figure.axes if ax.get_images()]
-    assert [ax.get_title() for ax in shown] == ["one", "two", "seen"]
-    assert {ax.get_images()[0].get_clim() for ax in shown} == {(M.min(), M.max())}
-
-
 def test_the_order_of_merit_is_drawn_from_the_top(rng):
     M = rng.standard_normal((30, 4)) @ rng.standard_normal((4, 20))
     seen = curplus.observe(M, n_columns=8, n_rows=3, n_entries=0, rng=0)
@@ -59,10 +50,10 @@ def test_the_order_of_merit_is_drawn_from_the_top(rng):
     assert columns.get_ylim() == (4.5, -0.5)
 
 
-def test_a_missing_extra_names_itself(monkeypatch, rng):
+def test_a_missing_extra_names_itself(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.pyplot", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'curplus\[plot\]'"):
-        plotting.plot_images({"one": rng.standard_normal((3, 3))})
+        plotting.plot_predictions([1.0], [2.0])
 
 
 @pytest.fixture

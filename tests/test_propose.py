@@ -9,7 +9,7 @@ import curplus
 from curplus import Observation, acquire, propose, read
 from curplus.acquisition import ENTRY_STRATEGIES, STRATEGIES, EntryDraws, Pivoted
 from curplus.exceptions import InvalidArgumentError, SourceError
-from tests.conftest import effort
+from tests.conftest import RecordingSource, effort
 from tests.strategies import counts, low_rank_matrices, seeds
 from tests.test_observation import assert_same
 
@@ -172,22 +172,10 @@ def test_a_strategy_for_entries_is_no_strategy_for_rows():
         acquire(np.ones((5, 4)), n_columns=1, n_rows=1, n_entries=1, strategy="product_leverage")
 
 
-class Passes:
+class Passes(RecordingSource):
     """A matrix of which each round is a pass through a file."""
 
     a_round_is_a_pass = True
-
-    def __init__(self, M):
-        self.M, self.shape, self.dtype = M, M.shape, M.dtype
-
-    def rows(self, index):
-        return self.M[index]
-
-    def columns(self, index):
-        return self.M[:, index]
-
-    def entries(self, i, j):
-        return self.M[i, j]
 
 
 @every_way

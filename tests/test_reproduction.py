@@ -22,6 +22,7 @@ from curplus import cur_plus, datasets, observe, paper, read
 from curplus.evaluation.metrics import ReferenceMatrix
 from curplus.exceptions import InvalidArgumentError, SourceError
 from curplus.methods import CURFull, method
+from curplus.methods.method import sampled_bases
 from curplus.observation import SamplePlan
 from curplus.paper import (
     comparison,
@@ -157,7 +158,11 @@ def test_table_1_counts_what_was_measured():
 def sampled(full_rank):
     """A matrix, and a sample of it."""
     M = full_rank((60, 40), 4, noise=0.3)
-    return M, methods.sample_of(M, observe(M, n_columns=8, n_rows=12, n_entries=300, rng=0))
+    return M, sample_of(M, observe(M, n_columns=8, n_rows=12, n_entries=300, rng=0))
+
+
+def sample_of(M, seen):
+    return methods.PaperSample(M, seen, sampled_bases(seen, None))
 
 
 def dense_answers(M, sample, estimate, rank):
@@ -293,7 +298,7 @@ def test_samples_of_a_larger_alpha_contain_the_smaller():
 def test_cur_e_from_all_entries_is_cur_f(sampled, rng):
     M, sample = sampled
     all_of_it = comparison._nonzeros_of_a_draw(ReferenceMatrix(M), sample.observation, M.size, rng)
-    assert np.allclose(sample.with_entries(all_of_it).cur_unbiased.core.Z, sample.cur_full.core.Z)
+    assert np.allclose(replace(sample, observation=all_of_it).cur_unbiased.core.Z, sample.cur_full.core.Z)
 
 
 def test_entries_are_drawn_with_the_chance_that_was_asked_for(rng):
@@ -307,10 +312,10 @@ def test_entries_are_drawn_with_the_chance_that_was_asked_for(rng):
 def test_a_draw_without_any_nonzero_entry_is_given_one():
     """CUR-E needs an entry; with the numbers of entries of the paper it happens for rank 1 only, and there rarely."""
     M = scipy.sparse.csr_array(np.eye(50))
-    sample = methods.sample_of(M, observe(M, n_columns=3, n_rows=3, n_entries=1, rng=0))
+    sample = sample_of(M, observe(M, n_columns=3, n_rows=3, n_entries=1, rng=0))
     drawn = comparison._nonzeros_of_a_draw(ReferenceMatrix(M), sample.observation, 1, np.random.default_rng(0))
     assert drawn.n_entries == 1
-    assert np.isfinite(sample.with_entries(drawn).cur_unbiased.core.Z).all()
+    assert np.isfinite(replace(sample, observation=drawn).cur_unbiased.core.Z).all()
 
 
 def test_the_warm_start_does_not_change_the_norm(sampled):

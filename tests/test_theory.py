@@ -11,6 +11,7 @@ from scipy.linalg import hadamard
 
 from curplus import theory
 from curplus.exceptions import InvalidArgumentError
+from curplus.theory.complexity import SAMPLE_COMPLEXITIES
 
 seeds = st.integers(0, 2**32 - 1)
 BIG = {"shape": (1000, 800), "t": 4.0}
@@ -401,7 +402,7 @@ def test_table_1_is_the_papers(method, expected):
 
 
 def test_cur_plus_asks_for_the_fewest_entries_of_table_1():
-    asked = {name: theory.sample_complexity(name, n=10_000, rank=20) for name in theory.SAMPLE_COMPLEXITIES}
+    asked = {name: theory.sample_complexity(name, n=10_000, rank=20) for name in SAMPLE_COMPLEXITIES}
     assert len(asked) == 5
     assert min(asked, key=asked.get) == "CUR+"
 

@@ -42,7 +42,6 @@ from ._numbers import (
     largest,
     largest_known,
     power_of_two,
-    real_kind,
     real_part,
     rounding_unit,
 )
@@ -85,7 +84,6 @@ __all__ = [
     "put_rows",
     "read_only",
     "real_array",
-    "real_kind",
     "real_part",
     "rounding_unit",
     "row_dots",
@@ -98,7 +96,10 @@ __all__ = [
     "with_nan",
 ]
 
-NEAR = 2**16  # numbers that stay near the processor, and whose memory is not given back between two parts
+NEAR = 2**16  # cost: numbers that stay near the processor, and whose memory is not given back between two parts
+ON_DEVICE = 2**24  # cost: numbers of a part on a device: fewer calls against more memory
+FEW_PRODUCTS = 2**15  # cost: numbers; below it, the overhead of runs of products is more than they save
+PRODUCTS = 2**17  # cost: numbers of a part of them: one that stays near the processor against calls
 
 
 def number_array(values: Any, *, name: str) -> Array:
@@ -213,9 +214,8 @@ def row_dots(x: Matrix, y: Matrix) -> Vector:
     """Inner products of the rows of two matrices, each with the one beside it; those of ``y`` are conjugated."""
     if is_numpy_array(x):
         return np.vecdot(y, x)
-    return array_namespace(x).sum(
-        x * conjugate(y), axis=1
-    )  # on a device, a vector at a time takes several times longer
+    # on a device, a vector at a time takes several times longer
+    return array_namespace(x).sum(x * conjugate(y), axis=1)
 
 
 def row_products(left: Matrix, right: Matrix, i: Positions, j: Positions) -> Vector:
@@ -223,7 +223,7 @@ def row_products(left: Matrix, right: Matrix, i: Positions, j: Positions) -> Vec
     xp = array_namespace(left)
     if is_numpy_array(left):  # np.take copies an array that is not stored row by row, and would do so for each part
         left, right = np.ascontiguousarray(left), np.ascontiguousarray(right)
-    most = NEAR if is_numpy_array(left) else 2**24
+    most = NEAR if is_numpy_array(left) else ON_DEVICE
     parts = [
         row_dots(take(left, i[part], axis=0), take(right, j[part], axis=0))
         for part in blocks(len(i), left.shape[1], most=most)
@@ -234,7 +234,7 @@ def row_products(left: Matrix, right: Matrix, i: Positions, j: Positions) -> Vec
 def column_products(x: Matrix, a: IndexVector, b: IndexVector) -> Matrix:
     """Products of the columns ``a``, conjugated, and ``b`` of ``x``, row by row in memory."""
     if is_numpy_array(x):
-        if len(x) * len(a) > 2**15:  # below it, the overhead of the runs is more than they save
+        if len(x) * len(a) > FEW_PRODUCTS:
             return _runs_of_products(x, a, b)
         x = np.ascontiguousarray(x)
     products = conjugate(take(x, a, axis=1))
@@ -247,7 +247,7 @@ def _runs_of_products(x: Matrix, a: IndexVector, b: IndexVector) -> Matrix:
     products = np.empty((len(x), len(a)), dtype=x.dtype)
     starts = [0, *(np.flatnonzero((a[1:] != a[:-1]) | (b[1:] != b[:-1] + 1)) + 1).tolist()]
     runs = list(zip(a[starts].tolist(), b[starts].tolist(), starts, [*starts[1:], len(a)], strict=True))
-    for part in blocks(len(x), len(a), most=2**17):
+    for part in blocks(len(x), len(a), most=PRODUCTS):
         some, out = x[part], products[part]
         factors = conjugate(some)
         for one, first, start, stop in runs:

@@ -31,8 +31,8 @@ __all__ = [
     "tall",
 ]
 
-MATRICES_TOGETHER = 16  # small matrices that are added up at once
-MOST_IN_ONE = 2**24  # numbers: a part of many blocks becomes one block up to this size
+MATRICES_TOGETHER = 16  # cost: small matrices that are added up at once: fewer tasks against more memory of a worker
+MOST_IN_ONE = 2**24  # cost: numbers; up to it a part of many blocks becomes one: fewer tasks against memory of a worker
 
 
 def is_dask_array(x: Any) -> bool:

@@ -25,7 +25,6 @@ __all__ = [
     "largest",
     "largest_known",
     "power_of_two",
-    "real_kind",
     "real_part",
     "rounding_unit",
 ]
@@ -49,12 +48,6 @@ def host_kind(x: Array) -> Any:
     if is_complex(x):
         return np.complex64 if single else np.complex128
     return np.float32 if single else np.float64
-
-
-def real_kind(x: Array) -> Any:
-    """The type, in the library of ``x``, of the real numbers with as many digits."""
-    xp = array_namespace(x)
-    return (xp.float32 if rounding_unit(x) > 1e-10 else xp.float64) if is_complex(x) else x.dtype
 
 
 def float64(x: Array) -> Array:

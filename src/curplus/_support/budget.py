@@ -15,8 +15,9 @@ from .._typing import Shape
 
 __all__ = ["counts_for_budget", "parts_by_length", "share_for_crosses"]
 
+# Settled by hand on the matrices of benchmarks/budget.py; ranges are not measured.
 FEWEST_CROSSES = 4  # sampled rows, and columns: fewer are not worth their price
-FOR_CROSSES, FOR_EACH_CROSS = 0.53, 0.0325  # share for rows and columns: more if they are many (benchmarks/budget.py)
+FOR_CROSSES, FOR_EACH_CROSS = 0.53, 0.0325  # share for rows and columns: more if they are many
 MOST_FOR_CROSSES = 0.82  # entries also choose the weights and estimate the error
 
 

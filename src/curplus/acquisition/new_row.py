@@ -25,7 +25,7 @@ from .select_columns import whole_history
 
 __all__ = ["ColumnDraw", "draw_columns", "next_columns"]
 
-UNIFORM = 0.2  # share of the chances that is equal; benchmarks/new_row_means.py: widths are flat from .05 to .3
+UNIFORM = 0.2  # share of the chances that is equal; range not measured (benchmarks/llm_numbers.py shows the widths)
 CERTAIN = 1 - 1e-9
 
 

@@ -2,25 +2,14 @@
 
 ``load`` looks for the files of a data set in ``data_home``, in the folder that the environment variable CURPLUS_DATA
 names, and in the cache of downloads; only then does it download them. What it returns is checked against the card.
-Every data set also has a function of its own, ``load_<name>``.
 """
-
-from typing import TYPE_CHECKING, Any
 
 from .cards import Card, PublishedFile
 from .catalogue import CARDS
 from .dataset import Dataset, Ratings
 from .folders import locate
-from .loading import load, loader
-from .synthetic import make_low_rank, make_spectrum, sample_photograph
-
-LOADERS = {f"load_{name}": loader(card) for name, card in CARDS.items()}
-globals().update(LOADERS)
-
-if TYPE_CHECKING:  # type checkers cannot read the names in the table
-
-    def __getattr__(name: str) -> Any: ...
-
+from .loading import load
+from .synthetic import make_low_rank, make_spectrum
 
 __all__ = [
     "CARDS",
@@ -32,6 +21,4 @@ __all__ = [
     "locate",
     "make_low_rank",
     "make_spectrum",
-    "sample_photograph",
 ]
-__all__ += list(LOADERS)

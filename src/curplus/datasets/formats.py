@@ -236,7 +236,7 @@ def read_compact(file: DataFile) -> Any:
                 return saved["X"].astype(np.float64)
             if "bits" in saved:
                 return _unpacked(saved)
-            return _ratings(saved) if "rows" in saved else _sparse(stream)
+            return _compact_ratings(saved) if "rows" in saved else _sparse(stream)
     except NOT_COMPACT as error:
         raise file.broken(f"it is not the compact file it should be ({error})") from error
 
@@ -256,7 +256,7 @@ def _sparse(stream: Any) -> Any:
     return matrix
 
 
-def _ratings(saved: Any) -> Any:
+def _compact_ratings(saved: Any) -> Any:
     n, m = check_shape(saved["shape"])
     i, j = check_index(saved["rows"], n, name="rows"), check_index(saved["cols"], m, name="cols")
     values = saved["values"].astype(np.float64)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from .files import DataFile
 from .folders import DataHome, find_compact, find_published, folders
 from .formats import read_compact
 
-__all__ = ["load", "loader"]
+__all__ = ["load"]
 
 SAME_SUM = 1e-12  # relative: whole numbers differ by more, sums of the same fractions in another order by less
 
@@ -59,21 +58,6 @@ def load(name: str, *, data_home: DataHome = None) -> Dataset | Ratings:
     if compact is not None:
         return _checked(read_compact(compact), card, compact)
     return _load_published(card, where, None if data_home is None else where[0])
-
-
-def loader(card: Card) -> Callable[..., Dataset | Ratings]:
-    """The function ``load_<name>`` of a data set."""
-
-    def load_it(*, data_home: DataHome = None) -> Dataset | Ratings:
-        return load(card.name, data_home=data_home)
-
-    load_it.__name__ = load_it.__qualname__ = f"load_{card.name}"
-    n, m = card.shape
-    load_it.__doc__ = (
-        f"{card.title}, {n:,} {card.rows} x {m:,} {card.columns}.\n\n{card.origin} {card.notes}".rstrip()
-        + "\n\nThe folder ``data_home`` and the errors are those of :func:`curplus.datasets.load`."
-    )
-    return load_it
 
 
 def _load_published(card: Card, where: list[Path], folder: Path | None) -> Dataset | Ratings:
@@ -121,7 +105,7 @@ def _checked(matrix: Any, card: Card, file: DataFile) -> Dataset | Ratings:
         raise file.broken(f"{entries}: {data.nnz}, but {card.title} has {card.nnz}")
     if card.total is not None and not math.isclose(total, card.total, rel_tol=SAME_SUM):
         raise file.broken(f"sum: {total:.12g}, but {card.title} has {card.total:.12g}")
-    return _ratings(data) if card.kind == "ratings" else data
+    return _as_ratings(data) if card.kind == "ratings" else data
 
 
 def _canonical(matrix: Any, card: Card) -> Any:
@@ -136,7 +120,7 @@ def _canonical(matrix: Any, card: Card) -> Any:
     return scipy.sparse.csr_array((csr.data, *positions), shape=csr.shape)
 
 
-def _ratings(data: Dataset) -> Ratings:
+def _as_ratings(data: Dataset) -> Ratings:
     stored = data.matrix.tocoo()
     return Ratings(stored.row.astype(np.int64), stored.col.astype(np.int64), stored.data, data.card)
 

@@ -1,4 +1,4 @@
-"""Synthetic matrices, kept as factors, of exact rank or with chosen singular values and coherence; and a photograph."""
+"""Synthetic matrices, kept as factors, of exact rank or with chosen singular values and coherence."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._support.extras import pyplot
-from .._typing import Matrix, RandomState, Shape
+from .._typing import RandomState, Shape
 from .._validation import check_count, check_shape
 from ..exceptions import InvalidArgumentError
 from ..sources.factored import FactoredSource
 
-__all__ = ["make_low_rank", "make_spectrum", "sample_photograph"]
+__all__ = ["make_low_rank", "make_spectrum"]
 
 
 def make_low_rank(shape: Shape, rank: int, *, rng: RandomState = None) -> FactoredSource:
@@ -127,11 +126,3 @@ def _orthonormal(size: int, k: int, coherence: float | None, rng: np.random.Gene
         Q[:, :p] = math.sqrt(coherence) * spikes + math.sqrt(1 - coherence) * rest
         Q = Q[rng.permutation(size)]
     return np.linalg.qr(Q)[0]  # the spiked columns are orthonormal already and only change sign
-
-
-def sample_photograph() -> Matrix:
-    """A photograph that comes with Matplotlib, as grey levels: Grace Hopper, 600 x 512."""
-    plt = pyplot()
-    from matplotlib.cbook import get_sample_data
-
-    return np.asarray(plt.imread(get_sample_data("grace_hopper.jpg", asfileobj=False)), dtype=float).mean(axis=2)

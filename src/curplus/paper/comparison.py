@@ -19,10 +19,11 @@ import scipy.sparse
 from ..datasets.folders import DataHome
 from ..evaluation.metrics import ReferenceMatrix, Spectrum, frobenius_error, leading_error
 from ..factorization import Factorization
+from ..methods.method import sampled_bases
 from ..observation import Observation, SamplePlan, SamplingDesign, read
 from ..observation.plan import distinct
 from . import matrices
-from .methods import COMPARED_METHODS, PaperSample, sample_of
+from .methods import COMPARED_METHODS, PaperSample
 from .spectra import spectrum_of_each
 from .sweep import Cell
 from .tables import Row, Rows, rounded, unique
@@ -82,7 +83,8 @@ class Comparison:
         entries = rng.permutation(distinct(rng, n * m, _size(target, rank, growth)))
         uniform = SamplingDesign("uniform", "uniform", "uniform")
         plan = SamplePlan(target.shape, np.sort(columns), np.sort(rows), entries // m, entries % m, design=uniform)
-        return sample_of(target.matrix, read(target.matrix, plan))
+        observation = read(target.matrix, plan)
+        return PaperSample(target.matrix, observation, sampled_bases(observation, None))
 
     def _fits(
         self,
@@ -97,7 +99,7 @@ class Comparison:
         methods = [method for method in COMPARED_METHODS if method.name in self.methods]
         for growth in growths:
             size = _size(target, rank, growth)
-            some = sample.with_entries(_first(sample.observation, size))
+            some = replace(sample, observation=_first(sample.observation, size))
             for method in methods:
                 if method.uses_entries:
                     yield growth, method.name, size, method.fit(some, rank)
@@ -106,7 +108,7 @@ class Comparison:
         cube = alpha**3
         if cube not in growths:
             size = _size(target, rank, cube)
-            some = sample.with_entries(_nonzeros_of_a_draw(target, sample.observation, size, rng))
+            some = replace(sample, observation=_nonzeros_of_a_draw(target, sample.observation, size, rng))
             for method in methods:
                 if method.name in CUBED:
                     yield cube, method.name, size, method.fit(some, rank)

@@ -7,17 +7,16 @@ same one cut to rank r, is found once as well.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from ..factorization import Factorization
 from ..methods import Bases, CURFull, CURPlus, CURUnbiased, StackedApproximation
-from ..methods.method import sampled_bases
 from ..observation import Observation
 from ..solvers import AcceleratedGradient
 
-__all__ = ["COMPARED_METHODS", "ComparedMethod", "PaperSample", "sample_of"]
+__all__ = ["COMPARED_METHODS", "ComparedMethod", "PaperSample"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,10 +26,6 @@ class PaperSample:
     matrix: Any  # (n, m), for the methods that see the whole matrix
     observation: Observation
     bases: Bases  # of all sampled columns and rows, leading directions first
-
-    def with_entries(self, observation: Observation) -> PaperSample:
-        """The same columns and rows with other entries."""
-        return replace(self, observation=observation)
 
     def fit(self, method: CURPlus | CURFull | CURUnbiased) -> Factorization:
         """The approximation by a method, with the bases that were found before."""
@@ -45,11 +40,6 @@ class PaperSample:
     def cur_unbiased(self) -> Factorization:
         """CUR-E with all directions."""
         return self.fit(CURUnbiased())
-
-
-def sample_of(matrix: Any, observation: Observation) -> PaperSample:
-    """What was observed of a matrix, with the bases of all its columns and rows."""
-    return PaperSample(matrix, observation, sampled_bases(observation, None))
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..theory import SAMPLE_COMPLEXITIES, sample_complexity
+from ..theory.complexity import SAMPLE_COMPLEXITIES, sample_complexity
 from .experiment import Experiment
 from .tables import Row, Rows, unique, where
 

@@ -2,7 +2,6 @@
 
 from .backtest import plot_backtest
 from .certificate import plot_certificate
-from .images import plot_images
 from .importance import plot_importance, plot_merits
 from .intervals import plot_intervals
 from .means import plot_means, plot_ranks
@@ -13,7 +12,6 @@ from .spectrum import plot_spectrum
 __all__ = [
     "plot_backtest",
     "plot_certificate",
-    "plot_images",
     "plot_importance",
     "plot_intervals",
     "plot_means",

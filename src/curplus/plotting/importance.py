@@ -9,7 +9,7 @@ import numpy as np
 from .._support.extras import pyplot
 from .._validation import check_count
 from ..factorization import Importance, Merits
-from .style import BLUE, ORANGE, PALE, RULE, finished, name_rows, new_axes
+from .style import BLUE, ORANGE, PALE, finished, name_rows, new_axes, ruled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,7 +37,7 @@ def plot_importance(importance: Importance, *, most: int = 15) -> Figure:
     figure: Figure
     figure, axes = pyplot().subplots(1, 2, figsize=(9, 0.26 * longest + 1.4), sharex=True, layout="constrained")
     for ax, kind, picks in zip(axes, ("columns", "rows"), (importance.columns, importance.rows), strict=True):
-        _draw(ax, picks, most)
+        _draw(ruled(ax, "x"), picks, most)
         ax.set_title(f"{min(most, len(picks.index))} of {len(picks.index)} sampled {kind}", fontsize=10)
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8, frameon=False)
     return figure
@@ -73,5 +73,3 @@ def _draw(ax: Axes, merits: Merits, most: int) -> None:
     name_rows(ax, merits.names[:most])
     ax.set(xlim=(0, 1), xlabel="share explained")
     ax.xaxis.set_major_formatter(lambda x, _: f"{x:.0%}")
-    ax.grid(axis="x", color=RULE)
-    ax.set_axisbelow(True)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._arrays import to_numpy
-from .._support.extras import pyplot
 from .._typing import IndexVector
 from ..observation import Observation
+from .style import new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,7 +35,7 @@ def plot_observation(observation: Observation, *, ax: Axes | None = None, **opti
     -------
     matplotlib.axes.Axes
     """
-    ax = pyplot().subplots()[1] if ax is None else ax
+    ax = new_axes(ax, 6.4, 4.8)
     n, m = observation.shape
     height, width = min(n, CANVAS), min(m, CANVAS)
     canvas = np.full((height, width), np.nan)

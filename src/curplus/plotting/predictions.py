@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
 __all__ = ["FEW_VALUES", "plot_predictions"]
 
-MOST_DRAWN, FEW_VALUES = 1200, 12  # points that are drawn; different values; if fewer, points are moved apart
-PREDICTED_GROUPS, FEWEST_IN_A_GROUP = 10, 5
+MOST_DRAWN = 1200  # points; more hide each other
+FEW_VALUES = 12  # different values; if there are fewer, points are moved apart (the report of a study uses it, too)
+PREDICTED_GROUPS, FEWEST_IN_A_GROUP = 10, 5  # whose means are drawn
 
 
 def plot_predictions(predicted: Any, measured: Any, *, ax: Axes | None = None) -> Axes:
@@ -47,7 +48,8 @@ def plot_predictions(predicted: Any, measured: Any, *, ax: Axes | None = None) -
         moved = 0.03 * (np.ptp(y) or 1.0) * rng.uniform(-1, 1, len(x))
     ax.plot(x[some], (y + moved)[some], "o", color=BLUE, ms=3.5, mew=0, alpha=0.35, label="values")
     low, high = max(x.min(), y.min()), min(x.max(), y.max())
-    ax.plot([low, high], [low, high], ls="--", color=GREY, lw=1) if low < high else None
+    if low < high:
+        ax.plot([low, high], [low, high], ls="--", color=GREY, lw=1)
     if len(x) >= PREDICTED_GROUPS * FEWEST_IN_A_GROUP:
         groups = np.array_split(np.argsort(x, kind="stable"), PREDICTED_GROUPS)
         ends = [[side[group].mean() for group in groups] for side in (x, y)]

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._arrays import to_numpy
-from .._support.extras import import_extra
 from ..factorization import Factorization
 from .style import BLUE, PALE, finished, new_axes
 
@@ -32,7 +31,8 @@ def plot_spectrum(approximation: Factorization, *, ax: Axes | None = None) -> Ax
     matplotlib.axes.Axes
     """
     ax = new_axes(ax, 6, 3.6)
-    ticker = import_extra("matplotlib.ticker", extra="plot", purpose="pictures need Matplotlib")
+    from matplotlib import ticker
+
     s = to_numpy(approximation.svd().s)
     s = s[s > 1e-12 * s.max(initial=0.0)]
     place, bottom = np.arange(1, len(s) + 1), s[-1] / 1.5 if len(s) else 0.5

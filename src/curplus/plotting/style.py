@@ -10,7 +10,7 @@ from .._support.extras import pyplot
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["BLUE", "GREY", "ORANGE", "PALE", "PALETTE", "RULE", "finished", "name_rows", "new_axes"]
+__all__ = ["BLUE", "GREY", "ORANGE", "PALE", "PALETTE", "RULE", "finished", "name_rows", "new_axes", "ruled"]
 
 #: Distinct for people who see no red or no green (M. Okabe, K. Ito, Color Universal Design, 2008).
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
@@ -28,6 +28,11 @@ def finished(ax: Axes, *, lines: Any = "both", **legend: Any) -> Axes:
     """A picture with its legend and faint lines behind it."""
     if ax.get_legend_handles_labels()[0]:
         ax.legend(**{"fontsize": 8, "frameon": False} | legend)
+    return ruled(ax, lines)
+
+
+def ruled(ax: Axes, lines: Any) -> Axes:
+    """A picture with faint lines behind it: along x, y or both."""
     ax.grid(axis=lines, color=RULE)
     ax.set_axisbelow(True)
     return ax

@@ -9,12 +9,11 @@ Equation numbers are those of Xu, Jin and Zhou, *CUR Algorithm for Partially Obs
 takes n >= m; here n is the longer side.
 """
 
-from .complexity import SAMPLE_COMPLEXITIES, distinct_entries, sample_complexity
+from .complexity import distinct_entries, sample_complexity
 from .guarantees import Guarantee, frobenius_bound, lemma_1, lemma_2, projection_bound, theorem_1, theorem_2, theorem_3
 from .measures import generalized_incoherence, incoherence, numerical_rank, sin_theta
 
 __all__ = [
-    "SAMPLE_COMPLEXITIES",
     "Guarantee",
     "distinct_entries",
     "frobenius_bound",

@@ -28,7 +28,8 @@ def sample_complexity(method: str, *, n: int, rank: int) -> float:
     Parameters
     ----------
     method : str
-        A key of ``SAMPLE_COMPLEXITIES``.
+        ``"CUR+"``, ``"Krishnamurthy-Singh"``, ``"Bhojanapalli-Jain"``, ``"Jain-Netrapalli-Sanghavi"`` or
+        ``"nuclear norm"``.
     n, rank : int
         Side and rank of the matrix. Orders of growth only: at rank 1 the :math:`n r \ln r` of CUR+ is 0.
 
