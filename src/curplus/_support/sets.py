@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from .._typing import IndexVector
 
-__all__ = ["NO_INDEX", "different", "is_in", "union", "without"]
+__all__ = ["NO_INDEX", "different", "evenly_spaced", "is_in", "union", "without"]
 
 #: No position at all.
 NO_INDEX: IndexVector = np.empty(0, dtype=np.int64)
@@ -31,6 +31,11 @@ def is_in(x: IndexVector, ascending: IndexVector) -> NDArray[np.bool_]:
         return np.zeros(x.shape, dtype=bool)
     place = np.minimum(np.searchsorted(ascending, x), len(ascending) - 1)
     return np.equal(ascending[place], x)
+
+
+def evenly_spaced(size: int, most: int) -> IndexVector:
+    """At most so many of ``range(size)``, from the first to the last."""
+    return np.linspace(0, size - 1, min(size, most)).astype(np.int64)
 
 
 def without(x: IndexVector, ascending: IndexVector) -> IndexVector:

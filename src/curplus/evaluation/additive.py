@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._arrays import abs_squared, conjugate, distinct, double, gather, is_complex, to_numpy
-from .._support.sets import different, is_in
+from .._support.sets import different, evenly_spaced, is_in
 from .._typing import FloatArray, IndexVector
 from ..observation import Entries, Observation
 
@@ -69,7 +69,7 @@ def additive_without(observation: Observation, left_out: IndexVector, unit: floa
     i, j, values = [o.i[kept]], [o.j[kept]], [to_numpy(o.values)[kept]]
     for lines, index, width, turn in ((o.rows, o.row_index, m, False), (o.columns.T, o.column_index, n, True)):
         size = len(index) * width
-        a, b = np.divmod(np.linspace(0, size - 1, min(size, MOST_OF_SAMPLES)).astype(np.int64), width)
+        a, b = np.divmod(evenly_spaced(size, MOST_OF_SAMPLES), width)
         found = to_numpy(gather(lines, a, b))
         kept = ~np.isnan(found) & ~(is_in(b, np.sort(o.row_index)) if turn else np.zeros(len(b), dtype=bool))
         values.append(found[kept])

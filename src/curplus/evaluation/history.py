@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._arrays import float64, take, to_numpy
+from .._support.sets import evenly_spaced
 from .._typing import FloatArray, IndexVector
 from ..factorization import Factorization
 from ..factorization.new_rows import residual_at_samples
@@ -121,7 +122,7 @@ class History(NamedTuple):
     def of(cls, approximation: Factorization, unit: float = 1.0) -> History:
         """The rows of an approximation, or 5,000 of them, in a unit."""
         n, model = approximation.shape[0], approximation.provenance.model
-        some = np.linspace(0, n - 1, min(n, MOST_HISTORY_ROWS)).astype(np.int64)
+        some = evenly_spaced(n, MOST_HISTORY_ROWS)
         left = to_numpy(float64(take(approximation.left.vectors, some, axis=0)))
         error = residual_at_samples(approximation) if model is None else model.error
         scores = left @ (to_numpy(float64(approximation.core.Z)) / unit)

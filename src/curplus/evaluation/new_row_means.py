@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import array_namespace, largest, largest_known, power_of_two, take, to_numpy
+from .._support.sets import evenly_spaced
 from .._typing import FloatArray, IndexVector
 from .._validation import check_level, check_real
 from ..exceptions import InvalidArgumentError
@@ -109,7 +110,7 @@ def _like_the_fitted(history: History, values: FloatArray, is_known: NDArray[np.
 def _least_errors(history: History, counts: IndexVector) -> Callable[[int], float]:
     """The error with k columns chosen to predict means, at rows without a part in the choice; interpolated in k."""
     sizes = np.unique(counts[(counts > 0) & (counts < history.shape[1])])
-    sizes = sizes[np.linspace(0, len(sizes) - 1, min(len(sizes), MOST_SIZES)).astype(np.int64)]
+    sizes = sizes[evenly_spaced(len(sizes), MOST_SIZES)]
     least = [min(choice_errors(history, int(k), np.random.default_rng(0)).values()) for k in sizes]
     return lambda k: float(np.interp(k, sizes, least)) if len(least) else 0.0
 

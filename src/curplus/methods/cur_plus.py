@@ -7,14 +7,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from .._support.sets import NO_INDEX
+from .._support.sets import NO_INDEX, different, is_in
 from .._typing import IndexVector, RandomState
 from .._validation import check_rank, check_share, random_generator
 from ..factorization import Factorization
 from ..observation import Observation
 from ..observation.observation import check_observation
 from ..solvers import SOLVERS, CoreSolver
-from .holdout import split_entries
 from .method import Bases, approximation_of, check_complete, check_has_entries, sampled_bases
 from .notes import notes_on_core
 
@@ -101,4 +100,17 @@ class CURPlus:
     def _held_out(self, observation: Observation, rng: RandomState) -> IndexVector:
         """Records outside the sampled rows and columns, drawn at random; those of one position stay together."""
         share = check_share(self.holdout, name="holdout")
-        return split_entries(observation, share, random_generator(rng))[1] if share else NO_INDEX
+        return _some_entries(observation, share, random_generator(rng)) if share else NO_INDEX
+
+
+def _some_entries(observation: Observation, share: float, rng: np.random.Generator) -> IndexVector:
+    """A random share of the records outside the sampled rows and columns: of their positions, rounded down.
+
+    Records that helped to choose rows and columns are not among them, and at most half of the others are.
+    """
+    outside = np.flatnonzero(observation.outside)
+    place, steering = observation.entries.flat_index[outside], observation.steering[outside]
+    places = different(place[~steering])
+    most = max(len(places) // 2, int(share * len(places)))
+    count = min(int(share * (len(places) + len(different(place[steering])))), most)
+    return outside[is_in(place, np.sort(places[rng.permutation(len(places))[:count]]))]

@@ -25,7 +25,7 @@ from ..._arrays import (
     to_device,
     to_numpy,
 )
-from ..._support.sets import NO_INDEX
+from ..._support.sets import NO_INDEX, evenly_spaced
 from ..._typing import FloatArray, IndexVector, Matrix, RandomState
 from ..._validation import check_count, random_generator
 from ...evaluation.cross_fit import table_as_entries
@@ -350,7 +350,7 @@ def _least_rank(parts: Sequence[Factorization], trials: Trials) -> int:
 def _errors_of_fold(answer: Factorization, fold: Fold, most: int) -> FloatArray:
     """Expected squared error over the matrix for each rank from 0 to ``most``."""
     cells = fold.cells
-    some = np.linspace(0, len(fold.i) - 1, min(len(fold.i), MOST_COMPARED)).astype(np.int64)
+    some = evenly_spaced(len(fold.i), MOST_COMPARED)
     (n, m), d1, d2 = cells.shape, cells.n_columns, cells.n_rows
     unread = n * m if cells.is_table else (n - d2) * (m - d1)
     errors = unread * _errors_by_rank(answer, fold.i[some], fold.j[some], fold.values[some])
@@ -359,7 +359,7 @@ def _errors_of_fold(answer: Factorization, fold: Fold, most: int) -> FloatArray:
         (cells.columns.T, n, cells.column_index, answer.H, conjugate),
     ):
         if len(index) and not cells.has_gaps:
-            a, b = np.divmod(np.linspace(0, len(index) * size - 1, MOST_COMPARED).astype(np.int64), size)
+            a, b = np.divmod(evenly_spaced(len(index) * size, MOST_COMPARED), size)
             errors += len(index) * size * _errors_by_rank(at, index[a], b, turn(to_numpy(gather(lines, a, b))))
     return np.pad(errors, (0, most + 1 - len(errors)), mode="edge")
 

@@ -27,6 +27,7 @@ from ..._arrays import (
     to_device,
     to_numpy,
 )
+from ..._support.sets import evenly_spaced
 from ..._typing import FloatArray, Matrix, Shape
 from ...factorization import Basis, Core, Factorization, leading_basis
 from ...observation import Cells, Observation
@@ -103,7 +104,7 @@ def exact_answer(cells: Cells, observation: Observation, rank: int | None) -> Ex
 
 def _meets(plain: Prediction, cells: Cells) -> bool:
     """Whether entries are predicted to half of the digits; they must not be all zero."""
-    some = np.linspace(0, len(cells.entries) - 1, min(len(cells.entries), CONFIRMING)).astype(np.int64)
+    some = evenly_spaced(len(cells.entries), CONFIRMING)
     entries = cells.entries.take(some)
     values = to_numpy(entries.values)
     limit = math.sqrt(cells.rounding) * float(np.linalg.norm(values))

@@ -14,6 +14,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from ..._arrays import abs_squared, adjoint, conjugate, take, to_numpy
+from ..._support.sets import evenly_spaced
 from ..._typing import FloatArray
 from ...factorization import Fact
 from ...observation import Cells
@@ -100,7 +101,7 @@ class EntryNoise(NamedTuple):
 
 def _errors(cross: Prediction, cells: Cells) -> FloatArray:
     """Squared errors of a prediction at some entries, for each number of directions from 0 on."""
-    some = np.linspace(0, len(cells.entries) - 1, min(len(cells.entries), MOST_FOR_DIRECTIONS)).astype(np.int64)
+    some = evenly_spaced(len(cells.entries), MOST_FOR_DIRECTIONS)
     entries = cells.entries.take(some)
     values = to_numpy(entries.values)
     left = to_numpy(take(cross.left, entries.i, axis=0)) @ cross.mixing

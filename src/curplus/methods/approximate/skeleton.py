@@ -31,6 +31,7 @@ from ..._arrays import (
     put_rows,
     take,
 )
+from ..._support.sets import evenly_spaced
 from ..._typing import FloatArray, Matrix
 from ...factorization import Fact
 from ...observation import Cells
@@ -165,7 +166,7 @@ def _left_out_squares(svd: Svd, gram: FloatArray, own: FloatArray, ridges: Float
     a, s, _ = svd.above(CUT)
     s = s / power_of_two(float(s.max(initial=0.0)), s)  # ridges are relative, and squares stay in range
     count = len(a) if len(a) < MOST_LEFT_OUT else MOST_LEFT_OUT // 2
-    chosen = np.linspace(0, len(a) - 1, count).astype(np.int64)
+    chosen = evenly_spaced(len(a), count)
     some, projected = a[chosen], adjoint(a) @ gram
     inner, rest = projected @ a, gram[chosen] - some @ projected
     outside = (rest[np.arange(count), chosen] - np.sum((rest @ a) * conjugate(some), axis=1)).real
