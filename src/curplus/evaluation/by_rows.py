@@ -17,9 +17,8 @@ from .residual import Residual, listed, spectral_norm, zero_at_gaps
 
 __all__ = ["by_columns", "by_rows"]
 
-LEAVE_OUT_INFLATION = (
-    1.15  # tuned: of standard errors from left-out rows, which share their fits (benchmarks/certificate.py)
-)
+# tuned: of standard errors from left-out rows, which share their fits (benchmarks/certificate.py)
+LEAVE_OUT_INFLATION = 1.15
 ROW_FOLDS = 10  # usual: refits keep nine tenths of the rows
 
 

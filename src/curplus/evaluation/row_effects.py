@@ -23,9 +23,8 @@ BISECTIONS = 100  # steps: down to the rounding of any interval
 ROUNDED_SQUARES = 1e-28  # rounding: share of the squares that is rounding error
 LEAST_EXCESS = 1e-6  # rounding: kurtosis, and relative variance, so that nothing is divided by zero
 DOUBT = 2.0  # usual: standard deviations by which squares around the regression may be too small by chance
-LEAST_FREEDOM = (
-    4.0  # mathematics: degrees of freedom: with four, variances of rows have no variance and Student's t no kurtosis
-)
+# mathematics: degrees of freedom: with four, variances of rows have no variance and Student's t no kurtosis
+LEAST_FREEDOM = 4.0
 
 
 class Variances(NamedTuple):

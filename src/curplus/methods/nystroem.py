@@ -20,9 +20,8 @@ from .notes import ASKED_FOR
 __all__ = ["by_nystroem", "has_other_entries", "is_nystroem"]
 
 FEWEST_OFF_DIAGONAL = 100  # usual: entries off the diagonal; with fewer, the blend is not compared with it
-HALF_OF_DIGITS = (
-    1e-8  # rounding: least pivot, relative to the largest diagonal value, for a C U R form that keeps half of them
-)
+# rounding: least pivot, relative to the largest diagonal value, for a C U R form that keeps half of them
+HALF_OF_DIGITS = 1e-8
 
 
 def is_nystroem(observation: Observation) -> bool:

@@ -38,9 +38,8 @@ MOST_REWEIGHTINGS, STEADY_WEIGHTS = 20, 1e-3  # steps: until no weight changes b
 # tuned: of the squares of all other groups, so that no single row decides the weights; flat from .05 to .2
 # (benchmarks/accuracy.py)
 MOST_SHARE = 0.1
-GAUSSIAN = (
-    3.0  # mathematics: their kurtosis: the effective sample size of Gaussian squares is their number divided by it
-)
+# mathematics: their kurtosis: the effective sample size of Gaussian squares is their number divided by it
+GAUSSIAN = 3.0
 
 
 class Held(NamedTuple):
@@ -64,9 +63,7 @@ class Trials:
     whole: tuple[Prediction, ...]  # each model, fitted to everything
     left_out: LeftOut
     parts: tuple[tuple[Prediction, ...], ...]  # each model, fitted without each fold
-    given: tuple[FloatArray, ...] | None = (
-        None  # weights of the models, of all and without each fold, if not found here
-    )
+    given: tuple[FloatArray, ...] | None = None  # weights, of all and without each fold, if not found here
     deviation: float = 0.0  # standard deviation of values from the blend, by which bounded cells were fitted
 
     @cached_property

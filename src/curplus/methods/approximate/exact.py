@@ -38,16 +38,13 @@ from .skeleton import Svd, inverse_of, svd_of
 
 __all__ = ["Exact", "exact_answer"]
 
-CONFIRMING, CONFIRMING_FIRST = (
-    1000,
-    20,
-)  # cost: entries that confirm an exact prediction, and of those, the first to be compared
+# cost: entries that confirm an exact prediction, and of those, the first to be compared
+CONFIRMING, CONFIRMING_FIRST = 1000, 20
 FULL_LEVERAGE = 1 - 1e-6  # rounding: of a row that the others do not span
 MOST_OF_FULL_LEVERAGE = 0.25  # tuned: share of such rows, above which the rank is probably larger (Good 1953)
-MOST_GROWTH = (
-    2.0  # tuned: mean square of a prediction, relative to what was read (tests/test_exact.py: of rank 5, 150 of 150
-)
+# tuned: mean square of a prediction, relative to what was read (tests/test_exact.py: of rank 5, 150 of 150
 # Gaussian matrices are below, of noise 1 to 5; for rank 1 and 2 the test has no power, and the wanted rank is taken)
+MOST_GROWTH = 2.0
 LOW_RANK = 2  # usual: up to it the test of growth has no power
 
 
