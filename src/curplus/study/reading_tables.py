@@ -162,8 +162,7 @@ def _positions(
     labels: Sequence[Any], axis: Axis, faults: Faults, *, once: bool = False, line: int | None = None
 ) -> IndexVector:
     """Positions of names, which may have to differ."""
-    found = {name: axis.find(name) for name in dict.fromkeys(labels)}  # each different name is looked up once
-    positions = np.fromiter(map(found.__getitem__, labels), np.int64, len(labels))
+    positions = axis.find_all(labels)
     wrong = np.flatnonzero(positions < 0).tolist()
     faults.add(wrong, lambda k: f"no {axis.what} is called {_shown(labels[k])} ({axis.nearest(labels[k])})", line)
     if wrong:
