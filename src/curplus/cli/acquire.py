@@ -19,7 +19,7 @@ from ..sources import Source
 from ..sources.content import ending_of
 from . import show
 from .given import Given, open_given
-from .options import Aim, Json, MatrixFile, Prices, Rank, Reading, Sampling, counts, name_opt, opt, out_option, verb
+from .options import Aim, Json, MatrixFile, Prices, Rank, Reading, Sampling, name_opt, opt, out_option, verb
 from .results import approximation_facts, end_facts
 from .write import FRAMES, long_frame
 
@@ -89,12 +89,10 @@ def _read(given: Given, rank: int | None, sampling: Sampling, how: dict[str, Any
 
 def _acquired(source: Source, rank: int | None, sampling: Sampling, how: dict[str, Any]) -> Observation:
     """Read in rounds: to a budget or a tolerance, or until there is as much of each as is said."""
-    said = sampling.columns, sampling.rows, sampling.entries
-    goal = counts(source.shape, rank, *said)
+    goal = sampling.counts(source.shape, rank)
     if sampling.budget is None and how["tol"] is None and how["goal"] == MATRIX:
         return _to_counts(source, goal, sampling, how)
-    fixed: dict[str, Any] = dict(zip(SampleCounts._fields, said, strict=True))
-    return acquisition.acquire(source, **fixed, budget=sampling.budget, **how, rng=sampling.seed)
+    return acquisition.acquire(source, **sampling.said, budget=sampling.budget, **how, rng=sampling.seed)
 
 
 def _to_counts(source: Source, goal: SampleCounts, sampling: Sampling, how: dict[str, Any]) -> Observation:

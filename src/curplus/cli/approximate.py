@@ -59,8 +59,8 @@ def approximate(
     """Approximate a matrix from a few of its columns, rows and entries."""
     if how.method is MethodName.cur_plus and rank is None:
         raise InvalidArgumentError("--method=cur-plus needs a rank. Give --rank.")
-    given = open_given(file, reading, logs)
-    observation = observation_of(given, rank, sampling, design)
+    given = open_given(file, reading, logs, design)
+    observation = observation_of(given, rank, sampling)
     with show.working("approximating"):
         approx = _fit(observation, rank, how)
     facts = approximation_facts(approx, observation, given.source)

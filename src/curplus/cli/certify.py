@@ -10,7 +10,6 @@ import typer
 from .. import evaluation, methods
 from ..exceptions import InvalidArgumentError
 from ..factorization import Fact, Factorization
-from ..sources import LongSource
 from . import show
 from .given import Given, observation_of, open_given
 from .options import Design, Level, Logs, MatrixFile, Rank, Reading, Sampling, verb
@@ -36,8 +35,8 @@ def certify(
     design: Design = None,
 ) -> list[Fact]:
     """Say how large the error of an approximation is, and how sure that is."""
-    given = open_given(file, reading, logs)
-    observation = observation_of(given, rank, sampling, design)
+    given = open_given(file, reading, logs, design)
+    observation = observation_of(given, rank, sampling)
     with show.working("certifying"):
         approx = methods.approximate(observation, rank) if approximation is None else _loaded(approximation)
         certificate = evaluation.certify(approx, observation, level=level)
@@ -51,7 +50,7 @@ def certify(
 
 def _sample(given: Given) -> str:
     """What an approximation is made of, in words."""
-    if given.source is None or isinstance(given.source, LongSource):
+    if given.entries is not None:
         return f"all values of {given.name}"
     return f"a random sample of {given.name}, whose size --budget, or --columns, --rows and --entries, set"
 

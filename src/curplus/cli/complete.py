@@ -17,10 +17,10 @@ from ..factorization import Fact
 from ..observation import Bounds, Observation
 from ..observation.fill import filled_array
 from ..observation.scale import filled_in_units, in_logarithms, span_note
-from ..sources import Form, LongSource, Source
+from ..sources import Form, Source
 from ..sources.convert import whole_matrix
 from . import show
-from .given import check_design, entries_of, open_given
+from .given import open_given
 from .options import Design, Logs, MatrixFile, Range, Rank, Reading, Scale, Seed, out_option, verb
 from .results import end_facts
 from .write import TABLES, Written, write_matrix
@@ -53,15 +53,14 @@ def complete(
     out: Out = None,
 ) -> list[Fact]:
     """Fill the gaps of a table, wide or long; names and measured values are kept as they are."""
-    given = open_given(file, reading, logs)
+    given = open_given(file, reading, logs, design)
     low = -math.inf if limits.min_value is None else limits.min_value
     high = math.inf if limits.max_value is None else limits.max_value
     with show.working(f"filling {given.name}"):
-        if given.source is None or isinstance(given.source, LongSource):
-            filled = _from_entries(entries_of(given, design), rank, low, high, scale)
+        if given.entries is not None:
+            filled = _from_entries(given.entries, rank, low, high, scale)
         else:
-            check_design(given, design)
-            filled = _from_table(given.source, rank, low, high, scale, seed)
+            filled = _from_table(given.matrix(), rank, low, high, scale, seed)
     if out is not None:
         write_matrix(filled.table, out)
     return [*filled.facts, *end_facts(out, "add --out filled.csv, .xlsx or .parquet to keep the filled table")]
@@ -83,17 +82,12 @@ def _from_table(source: Source, rank: int | None, low: float, high: float, scale
     errors = model.error_ if gaps.any() else np.zeros(table.shape[1])
     squares = float(np.sum(np.where(empty | ~gaps.any(axis=0), 0.0, gaps.sum(axis=0) * errors**2)))
     labels = np.arange(table.shape[1]) if names is None else names
+    by_column = dict(zip(map(str, labels), errors.tolist(), strict=True)) if gaps.any() else None
+    rank = model.n_components_ if gaps.any() else None
     facts = [
-        Fact("shape", table.shape),
-        Fact("rank", model.n_components_ if gaps.any() else None),
-        *_filled_facts(int(gaps[:, ~empty].sum()), squares, scale),
-        *_scale_facts(len(bounds), scale, (table,), filled, (low, high)),
+        *_facts(filled, rank, int(gaps[:, ~empty].sum()), squares, scale, len(bounds), (table,), (low, high)),
         Fact("interval", None, reason="none: an error at left-out values has no interval" if gaps.any() else ""),
-        Fact(
-            "column_errors",
-            dict(zip(map(str, labels), errors.tolist(), strict=True)) if gaps.any() else None,
-            "largest column errors",
-        ),
+        Fact("column_errors", by_column, "largest column errors"),
         Fact("empty_columns", [str(name) for name in labels[empty]] or None, "left empty: no value at all in"),
     ]
     rows, form = getattr(source, "row_names", None), getattr(source, "form", Form())
@@ -108,33 +102,34 @@ def _from_entries(read: Observation, rank: int | None, low: float, high: float, 
     found = certify(approx, seen)
     error, *ends = (np.maximum(0.0, x**2 - found.lower_bound**2) for x in (found.error, *(found.interval or ())))
     interval = tuple(math.sqrt(end) for end in ends) or None
+    known, n_gaps = (read.rows, read.columns, read.values), filled.size - seen.n_values_read
     facts = [
-        Fact("shape", approx.shape),
-        Fact("rank", approx.rank),
-        *_filled_facts(filled.size - seen.n_values_read, float(error), scale),
-        *_scale_facts(len(seen.bounds), scale, (read.rows, read.columns, read.values), filled, (low, high)),
+        *_facts(filled, approx.rank, n_gaps, float(error), scale, len(seen.bounds), known, (low, high)),
         Fact("interval", interval, "95% interval", reason="" if interval else f"none: {found.reason}"),
     ]
     return Filled(Written(filled.shape, filled.__getitem__, seen.row_names, seen.column_names), facts)
 
 
-def _filled_facts(n_gaps: int, squares: float, scale: str | None) -> list[Fact]:
-    """How many gaps were filled, and the error expected there."""
-    of = "" if scale is None else " of natural logarithms"
-    return [
-        Fact("n_filled", n_gaps, "gaps filled"),
-        Fact("error", math.sqrt(squares), unit=f"at all of them, in the Frobenius norm{of}"),
-        Fact("rmse", math.sqrt(squares / n_gaps) if n_gaps else None, "error of one", f"root mean square{of}"),
-    ]
-
-
-def _scale_facts(
-    n_bounds: int, scale: str | None, values: tuple[Any, ...], filled: FloatArray, limits: tuple[float, float]
+def _facts(
+    filled: FloatArray,
+    rank: int | None,
+    n_gaps: int,
+    squares: float,
+    scale: str | None,
+    n_bounds: int,
+    values: tuple[Any, ...],
+    limits: tuple[float, float],
 ) -> list[Fact]:
-    """How many cells are bounds, and whether logarithms should be fitted, or limits be given."""
+    """How many gaps were filled, the error expected there, and whether logarithms or limits would help."""
+    of = "" if scale is None else " of natural logarithms"
     hints = [] if scale is not None else [span_note(*values), _limits_note(values, filled, limits)]
     why = "filled with what is expected beyond them; no error rests on them"
     return [
+        Fact("shape", filled.shape),
+        Fact("rank", rank),
+        Fact("n_filled", n_gaps, "gaps filled"),
+        Fact("error", math.sqrt(squares), unit=f"at all of them, in the Frobenius norm{of}"),
+        Fact("rmse", math.sqrt(squares / n_gaps) if n_gaps else None, "error of one", f"root mean square{of}"),
         Fact("n_bounds", n_bounds or None, "bounds", reason=why if n_bounds else ""),
         Fact("scale", scale),
         Fact("hint", "; ".join(filter(None, hints)) or None),

@@ -51,7 +51,6 @@ __all__ = [
     "Who",
     "Writing",
     "check_ending",
-    "counts",
     "name_opt",
     "opt",
     "out_option",
@@ -95,17 +94,6 @@ def out_option(what: str, endings: tuple[str, ...]) -> Any:
 def name_opt(known: Registry[Any], what: str, default: str) -> Any:
     """An option whose value is one of the names in a table."""
     return opt(f"{what}: {', '.join(known)}.", default, callback=lambda name: known.resolve(name) and name)
-
-
-def counts(shape: Shape, rank: int | None, columns: int | None, rows: int | None, entries: int | None) -> SampleCounts:
-    """How much to read: what was asked for, and the library's defaults for the rest."""
-    n, m = shape
-    default = default_counts(shape, None if rank is None else check_count(rank, name="--rank", at_least=1))
-    return SampleCounts(
-        default.n_columns if columns is None else check_count(columns, name="--columns", at_most=m, of="columns"),
-        default.n_rows if rows is None else check_count(rows, name="--rows", at_most=n, of="rows"),
-        default.n_entries if entries is None else check_count(entries, name="--entries", at_most=n * m, of="entries"),
-    )
 
 
 def _size(text: str | None) -> Any:
@@ -279,6 +267,24 @@ class Sampling:
         "How much to read: below 1 a share of the matrix, else a number of values; money with prices."
     )
     seed: Seed = 0
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """The numbers that were said, as functions of the library call them."""
+        return {"n_columns": self.columns, "n_rows": self.rows, "n_entries": self.entries}
+
+    def counts(self, shape: Shape, rank: int | None) -> SampleCounts:
+        """How much to read: what was asked for, and the library's defaults for the rest."""
+        default = default_counts(shape, None if rank is None else check_count(rank, name="--rank", at_least=1))
+        most = shape[1], shape[0], shape[0] * shape[1]
+        return SampleCounts(
+            *(
+                usual if count is None else check_count(count, name=f"--{of}", at_most=limit, of=of)
+                for of, count, usual, limit in zip(
+                    ("columns", "rows", "entries"), self.said.values(), default, most, strict=True
+                )
+            )
+        )
 
 
 BEST_PREFIX = "best:"

@@ -16,7 +16,6 @@ __all__ = [
     "certificate_facts",
     "end_facts",
     "read_facts",
-    "share",
 ]
 
 
@@ -25,11 +24,6 @@ def end_facts(out: Path | None, otherwise: str, then: str = "") -> list[Fact]:
     if out is None:
         return [Fact("next", otherwise)]
     return [Fact("out", str(out), "saved to"), Fact("next", then or None)]
-
-
-def share(observation: Observation) -> float:
-    """Which part of the matrix was read, from 0 to 1."""
-    return observation.n_values_read / math.prod(observation.shape)
 
 
 def read_facts(observation: Observation, source: Source | None = None) -> list[Fact]:
@@ -41,7 +35,7 @@ def read_facts(observation: Observation, source: Source | None = None) -> list[F
         "entries": o.n_entries,
         "values": o.n_values_read,
         "gaps": o.n_gaps,
-        "share": share(o),
+        "share": o.n_values_read / math.prod(o.shape),
     }
     if len(o.bounds):
         read["bounds"] = len(o.bounds)

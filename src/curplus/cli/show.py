@@ -97,7 +97,9 @@ def result(known: Iterable[Fact], *, as_json: bool) -> None:
     """Print facts, as text or as one JSON object, which always has shape, rank, error and interval."""
     known = tuple(known)
     if as_json:
-        sys.stdout.write(json.dumps(_object(known), ensure_ascii=False) + "\n")
+        text = json.dumps(_object(known), ensure_ascii=False, default=_plain)
+        plain = json.loads(text, parse_constant=lambda _: None)  # JSON has no nan
+        sys.stdout.write(json.dumps(plain, ensure_ascii=False) + "\n")
         return
     tables = [fact for fact in known if _is_table(fact.value)]
     shown = [fact for fact in known if fact.is_shown and fact.name != "out" and fact not in tables]
@@ -120,25 +122,15 @@ def _object(known: Sequence[Fact]) -> dict[str, Any]:
     found: dict[str, Any] = dict.fromkeys(("shape", "rank", "error", "interval"))
     for fact in known:
         same = [other.value for other in known if other.name == fact.name]
-        found[fact.name] = _plain(fact.value if len(same) == 1 and fact.name != "note" else same)
+        found[fact.name] = fact.value if len(same) == 1 and fact.name != "note" else same
     return found
 
 
 def _plain(value: Any) -> Any:
-    """A value that JSON can hold: no NumPy types, and null for what is not finite."""
+    """What JSON has no type for: tables, arrays and their numbers, and anything else as text."""
     if hasattr(value, "itertuples"):
-        value = value.to_dict("records")
-    if isinstance(value, Mapping):
-        return {str(name): _plain(part) for name, part in value.items()}
-    if isinstance(value, np.ndarray):
-        value = value.tolist()
-    if isinstance(value, (list, tuple)):
-        return [_plain(part) for part in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value if value is None or isinstance(value, (str, bool, int, float)) else str(value)
+        return value.to_dict("records")
+    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else str(value)
 
 
 def _words(fact: Fact) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from ..exceptions import InvalidArgumentError
 from .chunks import Chunk
 from .striped import StripedSource
 
-__all__ = ["backed_sparse_source", "is_anndata", "is_backed_sparse", "matrix_of", "open_anndata"]
+__all__ = ["anndata_package", "backed_sparse_source", "is_anndata", "is_backed_sparse", "matrix_of"]
 
 
 def is_anndata(matrix: Any) -> bool:
@@ -26,11 +25,9 @@ def is_backed_sparse(matrix: Any) -> bool:
     return is_kind(matrix, "anndata", "BaseCompressedSparseDataset")
 
 
-def open_anndata(path: Path) -> Any:
-    """The AnnData object in a file, whose matrix stays there."""
-    return import_extra("anndata", extra="anndata", purpose="reading AnnData files needs anndata").read_h5ad(
-        path, backed="r"
-    )
+def anndata_package() -> Any:
+    """The package anndata."""
+    return import_extra("anndata", extra="anndata", purpose="reading AnnData files needs anndata")
 
 
 def matrix_of(data: Any) -> Any:

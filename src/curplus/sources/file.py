@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-import functools
 import shutil
 import sys
 import tempfile
 import weakref
 import zipfile
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
 
 from .._support.spelling import option
 from ..exceptions import InvalidArgumentError, SourceError
-from .anndata import open_anndata
 from .chunked import ChunkedSource
 from .content import damage_told, ending_of, kind_by_content
 from .convert import as_source
 from .long import long_source, open_arrow_table, open_text_table
 from .source import Source
-from .stored import check_self_contained, open_hdf5, open_zarr
+from .stored import open_hdf5, open_zarr
 
 __all__ = ["READERS", "STANDARD_INPUT", "open_source"]
 
@@ -133,31 +132,36 @@ def open_source(
     >>> source.shape, source.column_names.tolist(), source.row_names.tolist()
     ((2, 2), ['height', 'weight'], ['ann', 'bob'])
     """
-    text: dict[str, Any] = {"index_col": index_col, "header": header, "sep": sep, "decimal": decimal}
-    text |= {"encoding": encoding, "sheet": sheet, "skip_rows": skip_rows or None, "na_values": na_values or None}
-    said = {name: value for name, value in text.items() if value is not None}
+    given = {"dataset": dataset, "long": long, "index_col": index_col, "header": header, "sep": sep, "decimal": decimal}
+    given |= {"encoding": encoding, "sheet": sheet, "skip_rows": skip_rows or None, "na_values": na_values or None}
+    said = {name: value for name, value in (given | {"external": external or None}).items() if value is not None}
     if not isinstance(matrix, (str, PathLike)):
-        _refuse_options(said | ({"dataset": dataset} if dataset else {}), "what is no file takes none of these")
+        if said.keys() - {"long"}:
+            listed = ", ".join(option(name, value) for name, value in said.items() if name != "long")
+            raise InvalidArgumentError(f"{listed} was given, but what is no file takes none of these. Leave it out.")
         source = as_source(matrix) if long in (None, False) else long_source(matrix, long)
     elif str(matrix) == STANDARD_INPUT:
-        source = _standard_input(lambda path: _open(path, dataset, long, said, external))
+        source = _standard_input(lambda path: _open(path, said))
     else:
-        source = _open(Path(matrix), dataset, long, said, external)
+        source = _open(Path(matrix), said)
     if isinstance(source, ChunkedSource):
         source.limit(memory_limit, progress)
     return source
 
 
-def _open(path: Path, dataset: str | None, long: Any, said: dict[str, Any], external: bool) -> Source:
+def _open(path: Path, said: dict[str, Any]) -> Source:
     ending = ending_of(path)
     _check_exists(path, ending)
     ending = kind_by_content(path, ending)
     if ending not in READERS:
         raise SourceError(f"{path} cannot be opened: its ending is not one of {', '.join(READERS)}. Convert it first.")
+    read, options = READERS[ending]
+    others = {name: value for name, value in said.items() if name not in options and (name, value) != ("long", False)}
+    if others:
+        listed, why = ", ".join(option(*pair) for pair in others.items()), WHOSE.get(next(iter(others)), OF_TABLES)
+        raise SourceError(f"{listed} was given, but {path} is a {ending} file, {why}. Leave it out.")
     with damage_told(path, ending):
-        if ending in HDF5 and not external:
-            check_self_contained(path)
-        return as_source(_reader(ending, path, dataset, long, said)(path))
+        return as_source(read(path, **{name: said[name] for name in options if name in said}))
 
 
 def _standard_input(open_file: Callable[[Path], Source]) -> Source:
@@ -178,12 +182,6 @@ def _standard_input(open_file: Callable[[Path], Source]) -> Source:
     return source
 
 
-def _refuse_options(said: Mapping[str, Any], why: str) -> None:
-    if said:
-        listed = ", ".join(option(name, value) for name, value in said.items())
-        raise InvalidArgumentError(f"{listed} was given, but {why}. Leave it out.")
-
-
 def _check_exists(path: Path, ending: str) -> None:
     try:
         found = path.exists()
@@ -198,24 +196,6 @@ def _check_exists(path: Path, ending: str) -> None:
         f"{text!r} is not the path of a file, and a string is always taken for one. Give a file that ends in "
         f"{', '.join(READERS)}, or the data itself as an array, a list of rows or a DataFrame."
     )
-
-
-def _reader(ending: str, path: Path, dataset: str | None, long: Any, said: dict[str, Any]) -> Callable[[Path], Any]:
-    """What reads a file, with the options that it takes; others are refused."""
-    if dataset is not None:
-        if ending not in HOLD_SEVERAL:
-            raise SourceError(
-                f"dataset={dataset!r} was given, but {path} is a {ending} file, which holds one matrix. Leave it out."
-            )
-        return functools.partial(HOLD_SEVERAL[ending], dataset=dataset)
-    if ending in TEXTS:
-        _refuse_options({name: said[name] for name in TEXTS[ending] if name in said}, f"{path} is a {ending} file")
-        return functools.partial(open_text_table, ending=ending, long=long, said=said)
-    _refuse_options(said, f"{path} is a {ending} file, and that is for texts and workbooks")
-    if ending in ARROWS:
-        return functools.partial(open_arrow_table, ending=ending, long=long)
-    _refuse_options({} if long in (None, False) else {"long": long}, f"{path} is a {ending} file, which is no table")
-    return READERS[ending]
 
 
 def _npy(path: Path) -> Any:
@@ -241,33 +221,40 @@ def _npz(path: Path, dataset: str | None = None) -> Any:
         return arrays[dataset or names[0]]
 
 
+class Reader(NamedTuple):
+    """How the files of an ending are read, and the options that this takes."""
+
+    read: Callable[..., Any]
+    options: tuple[str, ...] = ()
+
+
+TABLES = ("long", "index_col", "header", "skip_rows", "na_values")
+TEXTS, ARROWS = (".csv", ".tsv", ".txt"), (".parquet", ".feather", ".arrow")
+
 #: How to read a file, by the ending of its name. A new kind of file is one function and one row.
-READERS: Mapping[str, Callable[..., Any]] = MappingProxyType(
+READERS: Mapping[str, Reader] = MappingProxyType(
     {
-        ".npy": _npy,
-        ".npz": _npz,
-        ".csv": open_text_table,
-        ".tsv": open_text_table,
-        ".txt": open_text_table,
-        ".xlsx": open_text_table,
-        ".h5": open_hdf5,
-        ".hdf5": open_hdf5,
-        ".zarr": open_zarr,
-        ".h5ad": open_anndata,
-        ".parquet": open_arrow_table,
-        ".feather": open_arrow_table,
-        ".arrow": open_arrow_table,
+        ".npy": Reader(_npy),
+        ".npz": Reader(_npz, ("dataset",)),
+        **{
+            ending: Reader(partial(open_text_table, ending=ending), (*TABLES, "sep", "decimal", "encoding"))
+            for ending in TEXTS
+        },
+        ".xlsx": Reader(partial(open_text_table, ending=".xlsx"), (*TABLES, "sheet")),
+        ".h5": Reader(open_hdf5, ("dataset", "external")),
+        ".hdf5": Reader(open_hdf5, ("dataset", "external")),
+        ".zarr": Reader(open_zarr, ("dataset",)),
+        ".h5ad": Reader(open_hdf5, ("dataset", "external")),
+        **{ending: Reader(partial(open_arrow_table, ending=ending), ("long",)) for ending in ARROWS},
     }
 )
 
-#: The readers of files that can hold several matrices, which take the name of one.
-HOLD_SEVERAL: Mapping[str, Callable[..., Any]] = MappingProxyType(
-    {".npz": _npz, ".h5": open_hdf5, ".hdf5": open_hdf5, ".h5ad": open_hdf5, ".zarr": open_zarr}
-)
-
-#: The endings of files that may lead to other files.
-HDF5 = (".h5", ".hdf5", ".h5ad")
-
-#: The endings of tables, which may be long: those made of text cells, with the options that are not theirs, and others.
-TEXTS = {".csv": ("sheet",), ".tsv": ("sheet",), ".txt": ("sheet",), ".xlsx": ("sep", "encoding", "decimal")}
-ARROWS = (".parquet", ".feather", ".arrow")
+#: Why a file of another kind does not take an option.
+OF_TABLES = "and that is for texts and workbooks"
+WHOSE = {
+    "dataset": "which holds one matrix",
+    "long": "which is no table",
+    "external": "which leads to no other files",
+    "sheet": "and that is for workbooks",
+    **dict.fromkeys(("sep", "decimal", "encoding"), "and that is for texts"),
+}

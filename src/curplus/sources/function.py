@@ -17,6 +17,8 @@ from .once import KnownParts, PlanTask
 
 __all__ = ["CallableSource"]
 
+NOTHING: tuple[IndexVector, Vector] = (NO_INDEX, np.empty(0))
+
 
 class CallableSource:
     """The matrix with entries ``function(i, j)``.
@@ -76,7 +78,7 @@ class CallableSource:
         self.row_names: Names | None = check_names(row_names, self._shape[0], name="row_names")
         self.column_names: Names | None = check_names(column_names, self._shape[1], name="column_names")
         self.gaps = check_gaps(gaps)
-        self._kept: tuple[IndexVector, Vector] | None = None  # positions and values of a plan that was interrupted
+        self._kept = NOTHING  # positions and values of a plan that was interrupted
         self.noise = check_one_noise(noise)
 
     @property
@@ -101,12 +103,11 @@ class CallableSource:
         """
         task = PlanTask(plan, self._shape, self.dtype, known, self._kept)
         try:
-            for request in task.requests(self._block_size):
-                request.answer(self._call(request.i, request.j))
+            task.carry_out(self._call, self._block_size)
         except BaseException:
             self._kept = task.answered()
             raise
-        self._kept = None
+        self._kept = NOTHING
         return task.columns, task.rows, task.values
 
     def _call(self, i: IndexVector, j: IndexVector) -> Vector:

@@ -142,7 +142,7 @@ def _with_gaps(lines: Any) -> Matrix:
     return full
 
 
-def open_text_table(path: Path, *, ending: str, long: Any, said: dict[str, Any]) -> Source:
+def open_text_table(path: Path, *, ending: str, long: Any = None, **said: Any) -> Source:
     """The table in a text file or a workbook, long or wide, as is said or as it looks."""
 
     def read(table: CellTable) -> Source:
@@ -165,7 +165,7 @@ def _blocks_of_cells(table: CellTable, places: tuple[int, int, int]) -> Iterator
         yield row, column, table.numbers(values, lines, row, places[2:])
 
 
-def open_arrow_table(path: Path, *, ending: str, long: Any) -> Source:
+def open_arrow_table(path: Path, *, ending: str, long: Any = None) -> Source:
     """The table in a Parquet or Arrow file, long or wide, as is said or as it looks."""
     schema = arrow_schema(path, ending)
     is_guess = long is None and _looks_long(path, ending, schema)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,19 +27,6 @@ class KnownParts(NamedTuple):
     values: Vector  # (k,)
 
 
-def _nothing_known(shape: Shape) -> KnownParts:
-    """Knowledge of nothing."""
-    return KnownParts(NO_INDEX, np.empty((0, shape[1])), NO_INDEX, np.empty((shape[0], 0)), NO_INDEX, np.empty(0))
-
-
-class Request(NamedTuple):
-    """Positions to ask for, and where the answers go."""
-
-    i: IndexVector
-    j: IndexVector
-    answer: Callable[[Vector], None]
-
-
 class PlanTask:
     """The columns, rows and entries of a plan: first what is known, then what is asked for.
 
@@ -57,43 +43,40 @@ class PlanTask:
         Type of the values.
     known : KnownParts, optional
         What is known already.
-    kept : pair of arrays, optional
+    kept : pair of arrays
         Positions and values of an earlier task that was interrupted.
     """
 
     def __init__(
-        self,
-        plan: Any,
-        shape: Shape,
-        dtype: Any,
-        known: KnownParts | None = None,
-        kept: tuple[IndexVector, Vector] | None = None,
+        self, plan: Any, shape: Shape, dtype: Any, known: KnownParts | None, kept: tuple[IndexVector, Vector]
     ) -> None:
-        known = _nothing_known(shape) if known is None else known
         self._shape, self._plan = shape, plan
         n, m = shape
         self.columns = np.full((n, len(plan.column_index)), np.nan, dtype=dtype)
         self.rows = np.full((len(plan.row_index), m), np.nan, dtype=dtype)
         self.values = np.full(len(plan.i), np.nan, dtype=dtype)
-        flat, values = known.flat_index, known.values
-        if kept is not None:
-            flat, values = np.append(flat, kept[0]), np.append(values, kept[1])
+        flat, values = kept
+        #: Which axis an index table is of, the table, and the columns or rows that it finds; the last one counts.
+        self._lines: list[tuple[int, IndexVector, Matrix]] = []
+        if known is not None:
+            flat, values = np.append(known.flat_index, flat), np.append(known.values, values)
+            self._lines.append((1, index_table(known.column_index, m), known.columns.T))
+            self._lines.append((0, index_table(known.row_index, n), known.rows))
         self._flat, first = np.unique(flat, return_index=True)
         self._single = np.asarray(values)[first]
-        #: Which axis an index table is of, the table, and the columns or rows that it finds; the last one counts.
-        self._lines: list[tuple[int, IndexVector, Matrix]] = [
-            (1, index_table(known.column_index, m), known.columns.T),
-            (0, index_table(known.row_index, n), known.rows),
-        ]
 
-    def requests(self, most: int) -> Iterator[Request]:
-        """What is not known, ``most`` positions at a time; each answer must be given before the next is asked for."""
+    def carry_out(self, ask: Callable[[IndexVector, IndexVector], Vector], most: int) -> None:
+        """Ask for what is not known, ``most`` positions at a time."""
         plan, (n, m) = self._plan, self._shape
-        yield from self._grid(self.columns, np.arange(n), plan.column_index, most)
+
+        def grid(rows: IndexVector, columns: IndexVector) -> Callable[[IndexVector], tuple[IndexVector, IndexVector]]:
+            return lambda t: (rows[t // len(columns)], columns[t % len(columns)])
+
+        self._fill(self.columns.reshape(-1), grid(np.arange(n), plan.column_index), ask, most)
         self._lines.append((1, index_table(plan.column_index, m), self.columns.T))
-        yield from self._grid(self.rows, plan.row_index, np.arange(m), most)
+        self._fill(self.rows.reshape(-1), grid(plan.row_index, np.arange(m)), ask, most)
         self._lines.append((0, index_table(plan.row_index, n), self.rows))
-        yield from self._unknown(self.values, lambda t: (plan.i[t], plan.j[t]), most)
+        self._fill(self.values, lambda t: (plan.i[t], plan.j[t]), ask, most)
 
     def answered(self) -> tuple[IndexVector, Vector]:
         """Positions and values of all answers so far."""
@@ -104,19 +87,14 @@ class PlanTask:
         flat = [i * m + plan.column_index[k], plan.row_index[t] * m + j, plan.i[e] * m + plan.j[e]]
         return np.concatenate(flat), np.concatenate([self.columns[i, k], self.rows[t, j], self.values[e]])
 
-    def _grid(self, target: Matrix, rows: IndexVector, columns: IndexVector, most: int) -> Iterator[Request]:
-        """Requests for what is not known in some rows and columns."""
-
-        def positions(t: IndexVector) -> tuple[IndexVector, IndexVector]:
-            r, c = np.divmod(t, len(columns))
-            return rows[r], columns[c]
-
-        yield from self._unknown(target.reshape(-1), positions, most)
-
-    def _unknown(
-        self, target: Vector, positions: Callable[[IndexVector], tuple[IndexVector, IndexVector]], most: int
-    ) -> Iterator[Request]:
-        """Requests for what is not known of a target, of which the rest is filled in."""
+    def _fill(
+        self,
+        target: Vector,
+        positions: Callable[[IndexVector], tuple[IndexVector, IndexVector]],
+        ask: Callable[[IndexVector, IndexVector], Vector],
+        most: int,
+    ) -> None:
+        """Fill a part of the plan with what is known, and then with answers."""
         unknown = [NO_INDEX]
         for block in blocks(len(target), 1, most=LOOKED_UP):
             t = np.arange(block.start, block.stop)
@@ -125,8 +103,7 @@ class PlanTask:
             unknown.append(t[~known])
         rest = np.concatenate(unknown)
         for block in blocks(len(rest), 1, most=most):
-            t = rest[block]
-            yield Request(*positions(t), partial(target.__setitem__, t))
+            target[rest[block]] = ask(*positions(rest[block]))
 
     def _known_at(self, i: IndexVector, j: IndexVector) -> tuple[Any, Vector]:
         """Which of some positions are known, and their values."""

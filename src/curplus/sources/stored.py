@@ -11,11 +11,11 @@ from .._support.extras import import_extra, is_kind
 from .._support.spelling import option
 from .._validation import check_two_dimensional
 from ..exceptions import SourceError
-from .anndata import open_anndata
+from .anndata import anndata_package
 from .chunked import ChunkedSource
 from .striped import StripedSource
 
-__all__ = ["check_self_contained", "hdf5_source", "is_hdf5", "is_zarr", "open_hdf5", "open_zarr", "zarr_source"]
+__all__ = ["hdf5_source", "is_hdf5", "is_zarr", "open_hdf5", "open_zarr", "zarr_source"]
 
 
 def is_hdf5(matrix: Any) -> bool:
@@ -45,13 +45,16 @@ def _reader(dataset: Any) -> Any:
     return lambda rows, columns: dataset[rows, columns]
 
 
-def open_hdf5(path: Path, dataset: str | None = None) -> Any:
-    """A dataset of a file: the one that is named, or the only one that is a matrix of numbers."""
+def open_hdf5(path: Path, dataset: str | None = None, *, external: bool = False) -> Any:
+    """A dataset of a file: the one that is named, or the only one that is a matrix of numbers; X of an AnnData file."""
     h5py = import_extra("h5py", extra="hdf5", purpose="reading HDF5 files needs h5py")
+    anndata = anndata_package() if dataset is None and path.suffix.lower() == ".h5ad" else None
     file = h5py.File(path, mode="r")
-    if dataset is None and file.attrs.get("encoding-type") == "anndata":
+    if not external:
+        _check_self_contained(file, path, h5py)
+    if anndata is not None or (dataset is None and file.attrs.get("encoding-type") == "anndata"):
         file.close()
-        return open_anndata(path)
+        return anndata_package().read_h5ad(path, backed="r")
     named = None if dataset is None else file.get(dataset)
     if isinstance(named, h5py.Dataset):  # also behind a link, which visititems does not follow
         return named
@@ -60,9 +63,8 @@ def open_hdf5(path: Path, dataset: str | None = None) -> Any:
     return _only_matrix(found, path, dataset)
 
 
-def check_self_contained(path: Path) -> None:
+def _check_self_contained(file: Any, path: Path, h5py: Any) -> None:
     """An error if an HDF5 file leads to other files: whoever sent it could have us read, and publish, any of ours."""
-    h5py = import_extra("h5py", extra="hdf5", purpose="reading HDF5 files needs h5py")
 
     def leads_elsewhere(name: str, item: Any) -> str | None:
         if isinstance(item, h5py.Dataset):
@@ -70,11 +72,9 @@ def check_self_contained(path: Path) -> None:
         links = ((key, item.get(key, getlink=True)) for key in item)
         return next((f"{name}/{key}" for key, link in links if isinstance(link, h5py.ExternalLink)), None)
 
-    if not h5py.is_hdf5(path):
-        return  # its reader refuses it
-    with h5py.File(path, mode="r") as file:
-        where = leads_elsewhere("", file["/"]) or file.visititems(leads_elsewhere)
+    where = leads_elsewhere("", file["/"]) or file.visititems(leads_elsewhere)
     if where is not None:
+        file.close()
         raise SourceError(
             f"{path} has data in other files ({where.lstrip('/')}: external storage, a virtual dataset or an external "
             f"link), which could be any file of yours. If you trust it, say {option('external', True)}."

@@ -7,16 +7,15 @@ disk before it returns. Both need a local disk: on a network drive the lock file
 from __future__ import annotations
 
 import os
-import secrets
 import sqlite3
 import stat
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from .._support.replacing import flush_folder
+from .._files import write_bytes
 from ..exceptions import CURPlusError, DiskFullError, FileFormatError, InvalidArgumentError, StudyError
 from .schema import APPLICATION_ID, SCHEMA, VERSION, DamageError, check_schema, digest_carried_on, insert
 from .settings import change_row
@@ -35,7 +34,7 @@ SETTINGS = (
 )
 LOWEST_SQLITE = (3, 37)  # strict tables
 MAGIC = b"SQLite format 3\x00"
-ROLLBACK = b"\x01\x01"  # in bytes 18 and 19 of a file that has no log
+ROLLBACK, WRITE_AHEAD = b"\x01\x01", b"\x02\x02"  # bytes 18 and 19 of a file: whether it has a log
 
 Traces = tuple[tuple[int, int] | None, ...]
 
@@ -202,55 +201,38 @@ def _check_is_study(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def make_file(path: Path, settings: Settings) -> None:
-    """Write the file of a new study: it appears when it is complete, and never in the place of another."""
-    _check_free(path)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.part")
-    try:
-        with errors_in_words(path):
-            _write(temporary, settings)
-        _move(temporary, path)
-    finally:
-        for ending in ("", "-wal", "-shm"):
-            temporary.with_name(temporary.name + ending).unlink(missing_ok=True)
-
-
-def _check_free(path: Path) -> None:
+    """Write the file of a new study, all or nothing, and never in the place of another."""
+    exists = f"{path} exists already. Open it with Study.open, or give another path."
     if not path.parent.is_dir():
         raise InvalidArgumentError(f"there is no folder {path.parent}. Make it before a study is made in it.")
-    if os.path.lexists(path):
-        raise InvalidArgumentError(f"{path} exists already. Open it with Study.open, or give another path.")
     for ending in ("-wal", "-shm"):
-        if os.path.lexists(f"{path}{ending}"):
+        if not os.path.lexists(path) and os.path.lexists(f"{path}{ending}"):
             raise InvalidArgumentError(
                 f"{path}{ending} is left over from another study, and would be mixed with this one. Give another path."
             )
-
-
-def _write(path: Path, settings: Settings) -> None:
-    connection, now = _prepared(_connection(path, "rwc")), time.time_ns() // 1000
+    with errors_in_words(path):
+        content = _new_content(settings)
     try:
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        begin(connection, path)
-        for statement in SCHEMA:
-            connection.execute(statement)
-        connection.execute(f"PRAGMA user_version = {VERSION}")
-        with digest_carried_on(connection):
-            insert(connection, "study", [(1, now, 0)])
-            insert(connection, "changes", [change_row(settings, 1, now, user_of(None))])
-        connection.execute("COMMIT")
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    finally:
-        connection.close()
-
-
-def _move(temporary: Path, path: Path) -> None:
-    """Give a complete file its name, unless somebody else was faster."""
-    try:
-        os.link(temporary, path)
+        path.open("xb").close()  # the name is ours: whoever comes second is refused
     except FileExistsError:
-        raise InvalidArgumentError(f"{path} exists already. Open it with Study.open, or give another path.") from None
-    except OSError:  # a file system without links
-        _check_free(path)
-        temporary.rename(path)
-    flush_folder(path.parent)
+        raise InvalidArgumentError(exists) from None
+    try:
+        write_bytes(path, content)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+
+
+def _new_content(settings: Settings) -> bytes:
+    """The bytes of a new study file, in write-ahead mode."""
+    memory, now = _prepared(sqlite3.connect(":memory:", isolation_level=None)), time.time_ns() // 1000
+    with closing(memory):
+        memory.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        memory.execute(f"PRAGMA user_version = {VERSION}")
+        for statement in SCHEMA:
+            memory.execute(statement)
+        with digest_carried_on(memory):
+            insert(memory, "study", [(1, now, 0)])
+            insert(memory, "changes", [change_row(settings, 1, now, user_of(None))])
+        content = memory.serialize()
+    return content[:18] + WRITE_AHEAD + content[20:]

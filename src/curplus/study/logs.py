@@ -60,8 +60,8 @@ def _terms(notes: Iterable[tuple[int, str]]) -> Iterator[tuple[int, list[str]]]:
 
 
 def _positions(names: list[str], axis: Axis, what: str) -> IndexVector:
-    found = {name: axis.find(name) for name in dict.fromkeys(names)}
-    unknown = [name for name, position in found.items() if position < 0]
+    positions = axis.find_all(names)
+    unknown = list(dict.fromkeys(names[k] for k in np.flatnonzero(positions < 0)))
     if unknown:
         some = ", ".join(map(repr, unknown[:MOST_SHOWN]))
         more = f" and {len(unknown) - MOST_SHOWN:,} more" if len(unknown) > MOST_SHOWN else ""
@@ -70,7 +70,7 @@ def _positions(names: list[str], axis: Axis, what: str) -> IndexVector:
             f"for: {some}{more} ({axis.nearest(unknown[0])}). Nothing was kept. Add what is new with "
             f"Study.add_{axis.what}s, or 'curplus study add STUDY --{axis.what} {unknown[0]}'."
         )
-    return np.fromiter(map(found.__getitem__, names), np.int64, len(names))
+    return positions
 
 
 def harness_lists(cells: Any) -> dict[str, dict[str, list[str]]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import operator
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -51,17 +51,16 @@ class Axis:
     def find(self, name: Any) -> int:
         """Position of a name; -1 where there is none. The mark that exports put before a formula may be there."""
         text = _text(name)
-        for form in (text, text.strip(), unescaped(text.strip())):
-            position = self._position(form)
-            if position >= 0:
-                return position
-        return -1
-
-    def _position(self, text: str) -> int:
+        forms = (text, text.strip(), unescaped(text.strip()))
         if self.names is not None:
-            return self._positions.get(text, -1)
-        number = int(text) if text.isascii() and text.isdigit() and len(text) < 20 else -1
-        return number if number < self.size else -1
+            return next((self._positions[form] for form in forms if form in self._positions), -1)
+        digits = [form for form in forms if form.isascii() and form.isdigit() and len(form) < 20]
+        return int(digits[0]) if digits and int(digits[0]) < self.size else -1
+
+    def find_all(self, names: Sequence[Any]) -> IndexVector:
+        """Positions of names, of which each different one is looked up once; -1 where there is none."""
+        found = {name: self.find(name) for name in dict.fromkeys(names)}
+        return np.fromiter(map(found.__getitem__, names), np.int64, len(names))
 
     def nearest(self, name: Any) -> str:
         """The name that is most like one that there is not, in words."""
@@ -77,11 +76,10 @@ class Axis:
         if names is None:
             return np.arange(self.size)
         listed = [names] if isinstance(names, (str, int)) else list(names)
-        found = [self.find(name) for name in listed]
-        if -1 in found:
-            wrong = listed[found.index(-1)]
-            raise InvalidArgumentError(f"no {self.what} is called {wrong!r}; {self.nearest(wrong)}.")
-        return np.asarray(found, dtype=np.int64)
+        found = self.find_all(listed)
+        for k in np.flatnonzero(found < 0)[:1]:
+            raise InvalidArgumentError(f"no {self.what} is called {listed[k]!r}; {self.nearest(listed[k])}.")
+        return found
 
     def grown(self, given: Any) -> Axis:
         """With more of them: their names, or how many where they are numbered."""

@@ -61,6 +61,7 @@ class Status:
     def facts(self) -> tuple[Fact, ...]:
         """The status as facts, ready to be shown."""
         last = self.judged[-1] if self.judged else None
+        money = {"spent": self.spent, "budget": self.budget, "left": self.left}
         return (
             Fact("shape", self.shape),
             Fact("n_values", self.n_values, "values"),
@@ -68,7 +69,7 @@ class Status:
             Fact("n_pending", self.n_pending, "pending"),
             Fact("n_unasked", self.n_unasked or None, "not asked for"),
             Fact("n_lists", self.n_lists, "lists"),
-            *(Fact(name, _whole(getattr(self, name))) for name in ("spent", "budget", "left")),
+            *(Fact(name, x if x is None or x % 1 else int(x)) for name, x in money.items()),
             *(() if last is None else _facts_of_error(last, self.where or "the matrix")),
             Fact("n_unjudged", self.n_unjudged or None, "values since then"),
             Fact("sentence", self.sentence, "when to stop"),
@@ -84,11 +85,6 @@ class Status:
 
     def __repr__(self) -> str:
         return f"<Status of a {self}>"
-
-
-def _whole(amount: float | None) -> float | None:
-    """A whole number as one, so that all of its digits are shown."""
-    return int(amount) if amount is not None and float(amount).is_integer() else amount
 
 
 def _facts_of_error(last: Round, what: str) -> tuple[Fact, ...]:

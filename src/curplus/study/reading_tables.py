@@ -93,9 +93,9 @@ def read_table(
 
 def _table_in_file(path: Path, how: dict[str, Any]) -> Table:
     ending = kind_by_content(path, ending_of(path))
-    if not path.is_file() or ending not in (*TEXTS, *ARROWS):
+    if not path.is_file() or ending not in (*TEXTS, ".xlsx", *ARROWS):
         what = f"{path} is no table" if path.exists() else f"there is no file {path}"
-        raise InvalidArgumentError(f"{what}. Give a file that ends in {', '.join((*TEXTS, *ARROWS))}.")
+        raise InvalidArgumentError(f"{what}. Give a file that ends in {', '.join((*TEXTS, '.xlsx', *ARROWS))}.")
     with damage_told(path, ending):
         if ending in ARROWS:
             return _table_of_frame(read_arrow(path, ending), None)
@@ -162,8 +162,7 @@ def _positions(
     labels: Sequence[Any], axis: Axis, faults: Faults, *, once: bool = False, line: int | None = None
 ) -> IndexVector:
     """Positions of names, which may have to differ."""
-    found = {name: axis.find(name) for name in dict.fromkeys(labels)}  # each different name is looked up once
-    positions = np.fromiter(map(found.__getitem__, labels), np.int64, len(labels))
+    positions = axis.find_all(labels)
     wrong = np.flatnonzero(positions < 0).tolist()
     faults.add(wrong, lambda k: f"no {axis.what} is called {_shown(labels[k])} ({axis.nearest(labels[k])})", line)
     if wrong:

@@ -21,7 +21,7 @@ from .names import Axis, check_axis
 from .schema import DamageError
 from .storage import Settings, Summary
 
-__all__ = ["change_at", "change_row", "check_left", "check_settings", "grown", "list_price", "settings_of"]
+__all__ = ["change_row", "check_left", "check_settings", "grown", "list_price", "settings_of"]
 
 PRICED = ("row", "column", "entry")
 
@@ -112,11 +112,6 @@ def change_row(settings: Settings, number: int, now: int, who: str) -> tuple[Any
     axes = [{"names": axis.names, "former": axis.former, "retired": sorted(axis.retired)} for axis in settings.axes]
     others = dict(zip(settings._fields[2:], settings[2:], strict=True))
     return number, now, who, *settings.shape, json.dumps({"axes": axes, **others})
-
-
-def change_at(db: sqlite3.Connection, moment: int) -> int:
-    """The last change up to a moment; before the first one, that."""
-    return int(db.execute("SELECT ifnull(max(id), 1) FROM changes WHERE changed_at <= ?", (moment,)).fetchone()[0])
 
 
 def settings_of(db: sqlite3.Connection, change: int) -> Settings:

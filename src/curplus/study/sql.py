@@ -266,12 +266,11 @@ def summary_of(db: sqlite3.Connection) -> Summary:
     return Summary._make((*told, *pending, last_id(db, "lists"), last_id(db, "tells"), is_partial))
 
 
-def snapshot_of(db: sqlite3.Connection, change: int, settings: Settings, moment: int | None) -> Snapshot:
+def snapshot_of(db: sqlite3.Connection, change: int, settings: Settings, at: int, *, is_now: bool) -> Snapshot:
     """All that an observation and a list are made of, as of a moment; what is out, only as of now.
 
     What was drawn before rows or columns were added does not represent the matrix of now: it is no evidence any more.
     """
-    at = 2**63 - 1 if moment is None else moment
     last_tell, last_list = (
         int(db.execute(f"SELECT ifnull(max(id), 0) FROM {table} WHERE {when} <= ?", (at,)).fetchone()[0])
         for table, when in MOMENTS[:2]
@@ -286,7 +285,6 @@ def snapshot_of(db: sqlite3.Connection, change: int, settings: Settings, moment:
     so_far = "SELECT ifnull(sum(n_values), 0), total(spent) FROM tells WHERE id <= ?"
     n_values, spent = db.execute(so_far, (last_tell,)).fetchone()
     out = f"list IN (SELECT id FROM lists WHERE {IS_OUT})"
-    now = () if moment is not None else (wall_clock(),)
     return Snapshot(
         _in_matrix(np.ascontiguousarray(found["cell"]), settings),
         np.where(np.isinf(found["value"]), np.nan, found["value"]),
@@ -301,7 +299,7 @@ def snapshot_of(db: sqlite3.Connection, change: int, settings: Settings, moment:
         spent,
         settings,
         change,
-        *((_in_matrix(pending_cells(db), settings), lines_of(db, out, now)) if now else ()),
+        *((_in_matrix(pending_cells(db), settings), lines_of(db, out, (wall_clock(),))) if is_now else ()),
     )
 
 

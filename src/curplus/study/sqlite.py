@@ -24,7 +24,7 @@ from .._typing import FloatArray, IndexVector
 from . import sql
 from .connection import PATIENCE, Opened, begin, connect, errors_in_words, is_busy, traces_of
 from .schema import WIDTH, check_digest, digest_carried_on, insert, last_id
-from .settings import change_at, change_row, check_left, settings_of
+from .settings import change_row, check_left, settings_of
 from .storage import (
     Asker,
     Draft,
@@ -176,13 +176,12 @@ class SQLiteStorage:
 
     def snapshot(self, moment: datetime | None = None) -> Snapshot:
         """All that an observation is made of, as of a moment."""
-        at = None if moment is None else int(moment.timestamp()) * 1_000_000 + moment.microsecond
+        at = 2**63 - 1 if moment is None else int(moment.timestamp()) * 1_000_000 + moment.microsecond
+        changes = "SELECT ifnull(max(id), 1) FROM changes WHERE changed_at <= ?"
 
         def look(db: sqlite3.Connection) -> Snapshot:
-            if at is None:
-                return sql.snapshot_of(db, last_id(db, "changes"), self._settings_now(db), None)
-            change = change_at(db, at)
-            return sql.snapshot_of(db, change, settings_of(db, change), at)
+            change = int(db.execute(changes, (at,)).fetchone()[0])
+            return sql.snapshot_of(db, change, self._settings_after(db, change), at, is_now=moment is None)
 
         return self._read(look)
 
@@ -211,9 +210,11 @@ class SQLiteStorage:
         return self._opened.connection
 
     def _settings_now(self, db: sqlite3.Connection) -> Settings:
-        last = last_id(db, "changes")
-        if self._settings is None or self._settings[0] != last:
-            self._settings = last, settings_of(db, last)
+        return self._settings_after(db, last_id(db, "changes"))
+
+    def _settings_after(self, db: sqlite3.Connection, change: int) -> Settings:
+        if self._settings is None or self._settings[0] != change:
+            self._settings = change, settings_of(db, change)
         return self._settings[1]
 
     @contextmanager

@@ -195,8 +195,11 @@ class Study(Answers):
         best = goal if isinstance(goal, Best) else None
         if best is not None:
             check_alone(None, required=required, batch=batch)
-        if best is not None or goal != MEANS or width is not None:
-            self._check_wide(check_goal(goal, width))
+        aim = check_goal(goal, width) if best is not None or goal != MEANS or width is not None else None
+        if isinstance(aim, NarrowMeans) and self._storage.summary().n_values:
+            widest = aim.widest(self.means(aim.axis, level=aim.level))
+            if widest <= aim.width:
+                raise InvalidArgumentError(f"all intervals are at most {aim.width:g} wide: the goal is reached. Stop.")
         batches = Batches.of(batch, unit, batch_price, self.settings)
         request = Request(
             self._amount(budget),
@@ -208,13 +211,6 @@ class Study(Answers):
             best=best,
         )
         return new_list(self, request, who=who, timeout=timeout)
-
-    def _check_wide(self, goal: NarrowMeans | Best | None) -> None:
-        """An error if the intervals of means are as narrow as they should be."""
-        if isinstance(goal, NarrowMeans) and self._storage.summary().n_values:
-            widest = goal.widest(self.means(goal.axis, level=goal.level))
-            if widest <= goal.width:
-                raise InvalidArgumentError(f"all intervals are at most {goal.width:g} wide: the goal is reached. Stop.")
 
     def tell(
         self,

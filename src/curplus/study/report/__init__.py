@@ -6,7 +6,7 @@ import base64
 import hashlib
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..._files import check_destination, write_bytes
 from ..._support.extras import import_extra
@@ -24,13 +24,9 @@ def write_report(study: Answers, path: Path, *, axis: int, n_best: int, largest:
     jinja = import_extra("jinja2", extra="report", purpose="reports need Jinja2")
     check_destination(path)
     facts = facts_of(study, axis=axis, n_best=n_best, largest=largest)
-    write_bytes(path, _page_of(facts, jinja).encode())
-
-
-def _page_of(facts: dict[str, Any], jinja: Any) -> str:
     how = {"autoescape": True, "undefined": jinja.StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
     script = _part("page.js")
-    page: str = jinja.Template(_part("page.html"), **how).render(
+    page = jinja.Template(_part("page.html"), **how).render(
         facts=facts,
         pictures=pictures_of(facts),
         colours=COLOUR_OF_KIND,
@@ -40,7 +36,7 @@ def _page_of(facts: dict[str, Any], jinja: Any) -> str:
         script=script,
         script_digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii"),
     )
-    return page
+    write_bytes(path, page.encode())
 
 
 def _part(name: str) -> str:

@@ -19,7 +19,7 @@ from ...factorization.importance import Merits, merits
 from ...plotting.predictions import FEW_VALUES
 from ..names import Axis
 from ..storage import Line
-from .cells import Cell, Table, counted, number, percent, place, quantity, sentence, table_of, text
+from .cells import Table, counted, number, percent, place, quantity, sentence, table_of, text
 
 if TYPE_CHECKING:
     from ..answers import Answers
@@ -88,14 +88,10 @@ def _filled(values: Any, predicted: Any) -> FloatArray:
 
 
 def _table_of_picks(axis: int, what: str, picks: Merits, asked: dict[tuple[int, int], Line]) -> Table:
-    designs = (asked[axis, at].design if (axis, at) in asked else "" for at in picks.index.tolist())
+    designs = (PICKED.get(asked[axis, at].design, "") if (axis, at) in asked else "" for at in picks.index.tolist())
     lines = zip(picks.names, picks.alone, picks.gain, picks.explained, designs, strict=True)
-    formats = {what: text, "alone": percent, "adds": percent, "so far": percent, "picked": _picked}
+    formats = {what: text, "alone": percent, "adds": percent, "so far": percent, "picked": text}
     return table_of(formats, itertools.islice(lines, MOST_LINES))
-
-
-def _picked(design: str) -> Cell:
-    return Cell(PICKED.get(design, ""))
 
 
 def means_part(study: Answers, n_measured: IndexVector, axis: int, n_best: int, largest: bool) -> dict[str, Any]:

@@ -134,6 +134,7 @@ def _measured(snapshot: Snapshot, rows: IndexVector = NO_INDEX, columns: IndexVe
         **({"bounds, such as >10": found.bounded} if len(found.bounded) else {}),
     }
     size, n_repeats = math.prod(settings.shape), found.repeats.freedom
+    hint = span_note(snapshot.values) if settings.scale is None else ""
     repeats = f"; {counted(n_repeats, 'reading')} of cells that were known already" if n_repeats else ""
     return {
         "places": places,
@@ -141,13 +142,8 @@ def _measured(snapshot: Snapshot, rows: IndexVector = NO_INDEX, columns: IndexVe
         "n_known": len(found.cells),
         "share_known": len(found.cells) / size,
         "words": f"{counted(len(rows), 'row')} and {counted(len(columns), 'column')} were asked for and measured as a "
-        f"whole, or at least half of each{repeats}.{_hint(snapshot, settings.scale)}",
+        f"whole, or at least half of each{repeats}.{f' {sentence(hint)}' if hint else ''}",
     }
-
-
-def _hint(snapshot: Snapshot, scale: str | None) -> str:
-    note = "" if scale is not None else span_note(snapshot.values)
-    return f" {sentence(note)}" if note else ""
 
 
 def _n_measured(snapshot: Snapshot, axis: int) -> IndexVector:
