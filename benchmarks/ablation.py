@@ -18,6 +18,9 @@ from typing import Any
 from unittest.mock import patch
 
 import accuracy
+
+from common import versions  # isort: skip
+
 import numpy as np
 
 import curplus
@@ -100,9 +103,10 @@ def show(rows: list[dict[str, Any]]) -> list[dict[str, str]]:
                 for (which, at, case), x in mean.items()
                 if (which, at) == (name, group)
             }
-            worst = max(ratios, key=lambda case: ratios[case])
-            shown[group] = f"{np.exp(np.mean(np.log(list(ratios.values())))):.3f}"
-            shown[f"{group}, most"] = f"{ratios[worst]:.3f} ({worst})"
+            worst = max(ratios, key=lambda case: np.nan_to_num(ratios[case], nan=np.inf))
+            whole = np.exp(np.mean(np.log(list(ratios.values()))))
+            shown[group] = "no answer" if np.isnan(whole) else f"{whole:.3f}"
+            shown[f"{group}, most"] = f"no answer ({worst})" if np.isnan(whole) else f"{ratios[worst]:.3f} ({worst})"
         if name:
             table.append(shown)
     return table
@@ -119,6 +123,7 @@ if __name__ == "__main__":
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "curplus-accuracy")
     options = parser.parse_args()
     options.cache.mkdir(parents=True, exist_ok=True)
+    print("#", versions(), flush=True)
     table = show(measure(options))
     with options.out.open("w", newline="") as stream:
         writer = csv.DictWriter(stream, list(table[0]), lineterminator="\n")
