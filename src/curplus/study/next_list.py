@@ -25,7 +25,7 @@ from ..observation.forbidden import Region
 from ..observation.places import still_unmeasured
 from ..observation.plan import distinct_others
 from .settings import list_price
-from .storage import Line
+from .storage import Line, positions_of
 
 __all__ = ["Choice", "Excluded", "cells_of_lines", "next_choice"]
 
@@ -56,11 +56,11 @@ class Choice(NamedTuple):
 
     @property
     def rows(self) -> IndexVector:
-        return _positions(self.lines, 0)
+        return positions_of(self.lines, 0)
 
     @property
     def columns(self) -> IndexVector:
-        return _positions(self.lines, 1)
+        return positions_of(self.lines, 1)
 
 
 def cells_of_lines(rows: IndexVector, columns: IndexVector, shape: Shape) -> IndexVector:
@@ -165,10 +165,6 @@ def _named(plan: SamplePlan) -> list[Line]:
         *(Line(0, int(i), rows, WHY[rows]) for i in plan.row_index),
         *(Line(1, int(j), columns, WHY[columns]) for j in plan.column_index),
     ]
-
-
-def _positions(lines: tuple[Line, ...], axis: int) -> IndexVector:
-    return np.asarray([line.position for line in lines if line.axis == axis], dtype=np.int64)
 
 
 def _asked(seen: Observation, plan: SamplePlan) -> Observation:
