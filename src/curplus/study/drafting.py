@@ -279,7 +279,7 @@ def _draft_of_best(snapshot: Snapshot, request: Request, goal: Best, forbidden: 
     is_known = is_in(cells, union(places.cells, places.failed, snapshot.pending))
     return Draft(
         budget=request.budget,
-        price=np.count_nonzero(~is_known) * float(entry),
+        price=int(np.count_nonzero(~is_known)) * float(entry),
         lines=(),
         cells=cells,
         roles=np.full(len(cells), role),

@@ -137,8 +137,9 @@ def _lines(
     lines, is_start = list[Line](), True
     while (plan := purchase.next_plan(seen, seed)) is not None and len(plan.row_index) + len(plan.column_index):
         if is_start and plan.design.rows == "adaptive":
-            is_start, helping = False, rng.permutation(np.flatnonzero(~seen.steering))[: _n_helping(seen)]
-            if len(helping):  # what is chosen with their help may be something else
+            is_start = False
+            if n_helping := _n_helping(seen):  # what is chosen with their help may be something else
+                helping = rng.permutation(np.flatnonzero(~seen.steering))[:n_helping]
                 seen = seen._replaced(evidence=~(seen.steering | np.isin(np.arange(seen.n_entries), helping)))
                 continue
         lines += _named(plan)
