@@ -39,6 +39,7 @@ from zoo import counts_of_gamma_rates, heavy, lognormal_rows, of_rank, pareto_co
 import curplus
 from curplus import Observation, acquire, metrics, observe
 from curplus.estimators import CURImputer
+from curplus.exceptions import CURPlusError
 
 FIELDS = ("group", "case", "seed", "error", "offsets", "additive", "zero", "concentration", "seconds", "note")
 MOST_SECONDS = 120
@@ -404,7 +405,7 @@ def fitted(fit: Callable[..., Any], seen: Observation, **options: Any) -> tuple[
     try:
         with at_most(MOST_SECONDS):
             answer = fit(seen, **options)
-    except (ValueError, ArithmeticError, MemoryError, TimeoutError) as error:  # one case that fails is a result
+    except (CURPlusError, ValueError, ArithmeticError, MemoryError, TimeoutError) as error:  # that is a result
         note = f"{type(error).__name__}: {error}"
     return answer, processor_seconds() - start, note
 

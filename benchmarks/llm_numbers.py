@@ -48,11 +48,11 @@ def split(M, seed):
     errors = []
     for k in SIZES:
         random = rng.choice(M.shape[1], k, replace=False)
-        chosen = curplus.select_columns(history, k, goal="mean")
+        chosen = curplus.select_columns(history, k, goal="mean", rng=seed)
         guesses = [fitted.row_means(only(new, columns)).estimate for columns in (chosen, random)]
         errors += [np.mean(np.abs(guess - truth)) for guess in (*guesses, new[:, random].mean(axis=1))]
     k = round(SHARE * M.shape[1])
-    chosen = only(new, curplus.select_columns(history, k, goal="mean"))
+    chosen = only(new, curplus.select_columns(history, k, goal="mean", rng=seed))
     drawn = curplus.acquisition.draw_columns(history, k, rng=rng)
     alone = fitted.row_means(only(new, drawn.columns), probabilities=drawn.probabilities, level=LEVEL)
     uniform = uniform_width(new, k)

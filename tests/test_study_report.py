@@ -161,7 +161,7 @@ def test_the_next_list_is_what_ask_would_give_and_nothing_is_asked_for(tmp_path,
     assert said["call"] == call
     given = study.ask(600, whole=whole)
     assert [set(map(str, side)) for side in (given.rows, given.columns)] == [set(x["names"]) for x in said["sides"]]
-    assert f"{len(given)} cells in all" in said["words"] or said["words"].startswith(f"{len(given)} single cells,")
+    assert said["words"] == f"{given._words}, for {len(given)} values"
 
 
 def test_the_error_is_remembered_and_the_rounds_are_those_of_the_study(screen, facts):

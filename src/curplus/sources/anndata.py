@@ -12,17 +12,12 @@ from ..exceptions import InvalidArgumentError
 from .chunks import Chunk
 from .striped import StripedSource
 
-__all__ = ["anndata_package", "backed_sparse_source", "is_anndata", "is_backed_sparse", "matrix_of"]
+__all__ = ["anndata_package", "backed_sparse_source", "is_anndata", "matrix_of"]
 
 
 def is_anndata(matrix: Any) -> bool:
     """Whether ``matrix`` is an AnnData object."""
     return is_kind(matrix, "anndata", "AnnData")
-
-
-def is_backed_sparse(matrix: Any) -> bool:
-    """Whether ``matrix`` is the sparse matrix of an AnnData object that stays in its file."""
-    return is_kind(matrix, "anndata", "BaseCompressedSparseDataset")
 
 
 def anndata_package() -> Any:

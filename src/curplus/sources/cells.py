@@ -281,9 +281,8 @@ def _named(
         bounds = None if bounds is None else (bounds[0], bounds[1] + 1, *bounds[2:])
         notes = tuple(note for note in notes if note.name != "index_col")
     names = [table.column_names[k] for k in columns]
-    while (
-        len(names) > 1 and not names[-1] and np.isnan(values[:, -1]).all() and not _has_bounds(bounds, len(names) - 1)
-    ):
+    bounded = set() if bounds is None else set(bounds[1].tolist())
+    while len(names) > 1 and not names[-1] and np.isnan(values[:, -1]).all() and len(names) - 1 not in bounded:
         values, names = values[:, :-1], names[:-1]
         notes = (*notes, Note("", None, "every line ends with a separator; the empty last column is left out"))
     notes += (*repeated_names(names if form.has_header else [], "columns"), *repeated_names(labels or [], "rows"))
@@ -292,10 +291,6 @@ def _named(
     source.column_names = np.array(names) if form.has_header else None
     source.row_names = None if labels is None else _row_names(labels)
     return source
-
-
-def _has_bounds(bounds: tuple[Any, ...] | None, column: int) -> bool:
-    return bounds is not None and bool(np.any(bounds[1] == column))
 
 
 def _row_names(labels: list[str]) -> Names:

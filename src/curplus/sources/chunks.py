@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from .._support.sets import NO_INDEX
 from .._typing import IndexVector, Matrix, Shape, Vector
 from .._validation import check_count
 from ..exceptions import InvalidArgumentError, SourceError
@@ -66,16 +67,17 @@ class Grid:
         self._edges = edges
         self._n_rows, self._n_columns = (len(side) - 1 for side in edges)
         number = _chunk_of(wanted.i, edges[0]) * self._n_columns + _chunk_of(wanted.j, edges[1])
-        self._columns = _Groups(_chunk_of(wanted.column_index, edges[1]))
-        self._rows = _Groups(_chunk_of(wanted.row_index, edges[0]))
-        self._entries = _Groups(number)
+        columns = _by_chunk(_chunk_of(wanted.column_index, edges[1]))
+        rows = _by_chunk(_chunk_of(wanted.row_index, edges[0]))
+        self._parts = columns, rows, _by_chunk(number)
 
     def needed(self) -> list[int]:
         """Numbers of the chunks that hold something of the pass, counted row by row."""
         mask: NDArray[np.bool_] = np.zeros((self._n_rows, self._n_columns), dtype=bool)
-        mask[:, self._columns.keys] = True
-        mask[self._rows.keys, :] = True
-        mask.reshape(-1)[self._entries.keys] = True
+        columns, rows, entries = map(list, self._parts)
+        mask[:, columns] = True
+        mask[rows, :] = True
+        mask.reshape(-1)[entries] = True
         return np.flatnonzero(mask).tolist()
 
     def place(self, number: int) -> Place:
@@ -87,21 +89,14 @@ class Grid:
     def share(self, number: int) -> Share:
         """What the pass takes from a chunk."""
         a, b = divmod(number, self._n_columns)
-        return Share(self._columns.of(b), self._rows.of(a), self._entries.of(number))
+        return Share(*(x.get(k, NO_INDEX) for x, k in zip(self._parts, (b, a, number), strict=True)))
 
 
-class _Groups:
-    """Positions in a vector of keys, by key."""
-
-    def __init__(self, keys: IndexVector) -> None:
-        self._order = np.argsort(keys, kind="stable")
-        self.keys, starts = np.unique(keys[self._order], return_index=True)
-        self._bounds = np.append(starts, len(keys))
-        self._where = {key: k for k, key in enumerate(self.keys.tolist())}
-
-    def of(self, key: int) -> IndexVector:
-        k = self._where.get(key)
-        return self._order[:0] if k is None else self._order[self._bounds[k] : self._bounds[k + 1]]
+def _by_chunk(numbers: IndexVector) -> dict[int, IndexVector]:
+    """Positions in a vector of numbers of chunks, by number."""
+    order = np.argsort(numbers, kind="stable")
+    found, starts = np.unique(numbers[order], return_index=True)
+    return dict(zip(found.tolist(), np.split(order, starts[1:]), strict=False))
 
 
 def _chunk_of(index: IndexVector, edges: IndexVector) -> IndexVector:

@@ -11,15 +11,16 @@ import numpy as np
 import scipy.sparse
 
 from .._arrays import is_array_api_obj, is_dask_array
+from .._support.extras import is_kind
 from .._validation import check_names
 from ..exceptions import InvalidArgumentError
-from .anndata import backed_sparse_source, is_anndata, is_backed_sparse, matrix_of
+from .anndata import backed_sparse_source, is_anndata, matrix_of
 from .array import ArraySource
 from .dask import DaskSource
 from .frames import FrameSource, is_frame
 from .source import Source
 from .sparse import SparseSource
-from .stored import hdf5_source, is_hdf5, is_zarr, zarr_source
+from .stored import hdf5_source, is_zarr, zarr_source
 from .striped import MappedSource, is_large_map
 
 __all__ = ["as_source", "whole_matrix"]
@@ -98,10 +99,6 @@ def _wrap(matrix: Any) -> Source:
     )
 
 
-def _is_array(matrix: Any) -> bool:
-    return is_array_api_obj(matrix) or isinstance(matrix, (list, tuple, np.matrix))
-
-
 def _annotated(data: Any) -> Source:
     return as_source(matrix_of(data), row_names=data.obs_names, column_names=data.var_names)
 
@@ -111,11 +108,11 @@ RECOGNISED: tuple[tuple[Callable[[Any], bool], Callable[[Any], Source]], ...] = 
     (lambda matrix: type(matrix) is np.ndarray, ArraySource),
     (is_frame, FrameSource),
     (is_anndata, _annotated),
-    (is_backed_sparse, backed_sparse_source),
-    (is_hdf5, hdf5_source),
+    (lambda matrix: is_kind(matrix, "anndata", "BaseCompressedSparseDataset"), backed_sparse_source),
+    (lambda matrix: is_kind(matrix, "h5py", "Dataset"), hdf5_source),
     (is_zarr, zarr_source),
     (is_dask_array, DaskSource),
     (scipy.sparse.issparse, SparseSource),
     (is_large_map, MappedSource),
-    (_is_array, ArraySource),
+    (lambda matrix: is_array_api_obj(matrix) or isinstance(matrix, (list, tuple, np.matrix)), ArraySource),
 )

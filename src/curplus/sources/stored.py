@@ -15,12 +15,7 @@ from .anndata import anndata_package
 from .chunked import ChunkedSource
 from .striped import StripedSource
 
-__all__ = ["hdf5_source", "is_hdf5", "is_zarr", "open_hdf5", "open_zarr", "zarr_source"]
-
-
-def is_hdf5(matrix: Any) -> bool:
-    """Whether ``matrix`` is a dataset of h5py."""
-    return is_kind(matrix, "h5py", "Dataset")
+__all__ = ["hdf5_source", "is_zarr", "open_hdf5", "open_zarr", "zarr_source"]
 
 
 def hdf5_source(dataset: Any, **options: Any) -> ChunkedSource:
@@ -35,14 +30,14 @@ def hdf5_source(dataset: Any, **options: Any) -> ChunkedSource:
     """
     check_two_dimensional(dataset.shape or ())
     options = {"dtype": dataset.dtype, "read_ahead": True, **options}
+
+    def block(rows: slice, columns: slice) -> Any:
+        return dataset[rows, columns]
+
     if dataset.chunks is not None:
-        return ChunkedSource(_reader(dataset), dataset.shape, dataset.chunks, **options)
+        return ChunkedSource(block, dataset.shape, dataset.chunks, **options)
     line_bytes = dataset.shape[1] * dataset.dtype.itemsize
-    return StripedSource(_reader(dataset), dataset.shape, line_bytes=line_bytes, **options)
-
-
-def _reader(dataset: Any) -> Any:
-    return lambda rows, columns: dataset[rows, columns]
+    return StripedSource(block, dataset.shape, line_bytes=line_bytes, **options)
 
 
 def open_hdf5(path: Path, dataset: str | None = None, *, external: bool = False) -> Any:

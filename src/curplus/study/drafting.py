@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -28,13 +28,13 @@ from .ledger import Out, observation_of, on_lines, places_of
 from .names import Axis
 from .next_list import Choice, Excluded, cells_of_lines, next_choice
 from .settings import check_left, list_price
-from .storage import Asker, Draft, Line, Role, Settings, Snapshot, kept_cells, user_of
+from .storage import Asker, Draft, Line, ListInfo, Role, Settings, Snapshot, kept_cells, user_of
 from .worklist import Worklist, worklist_of
 
 if TYPE_CHECKING:
     from .answers import Answers
 
-__all__ = ["Batches", "Request", "check_wishes", "compared", "draft_of", "new_list", "positioned"]
+__all__ = ["Batches", "Request", "check_wishes", "compared", "draft_of", "listed", "new_list", "positioned"]
 
 ATTEMPTS = 50  # to keep a list, while others keep theirs
 
@@ -93,9 +93,15 @@ def new_list(
                 "stop."
             )
         if (info := storage.add_list(draft, asker)) is not None:
-            cells = kept_cells(draft.cells[~draft.is_known], snapshot.settings.shape[1])
-            return worklist_of(info, draft.lines, cells, snapshot.settings.axes)
+            return listed(draft, snapshot.settings, info)
     raise StudyError(f"others asked for {ATTEMPTS} lists in the meantime. Try again.")
+
+
+def listed(draft: Draft, settings: Settings, info: ListInfo | None = None) -> Worklist:
+    """What a draft asks for, by name; without a number, if it is not kept."""
+    cells = draft.cells[~draft.is_known]
+    kept = info or ListInfo(0, datetime.now(UTC), "", "", draft.budget, draft.price, len(cells), 0, None)
+    return worklist_of(kept, draft.lines, kept_cells(cells, settings.shape[1]), settings.axes)
 
 
 def _seconds(timeout: Any) -> float | None:
@@ -273,7 +279,7 @@ def _draft_of_best(snapshot: Snapshot, request: Request, goal: Best, forbidden: 
     is_known = is_in(cells, union(places.cells, places.failed, snapshot.pending))
     return Draft(
         budget=request.budget,
-        price=np.count_nonzero(~is_known) * float(entry),
+        price=int(np.count_nonzero(~is_known)) * float(entry),
         lines=(),
         cells=cells,
         roles=np.full(len(cells), role),

@@ -26,7 +26,7 @@ from ..observation import Bounds, Observation, Repeats, SamplingDesign
 from ..observation.forbidden import Region
 from ..observation.scale import LOG
 from .names import Axis
-from .storage import Kind, Line, Role, Snapshot
+from .storage import Kind, Line, Role, Snapshot, positions_of
 
 __all__ = ["COUNTED", "Out", "Places", "check_counted", "observation_of", "on_lines", "places_of"]
 
@@ -117,15 +117,15 @@ def observation_of(snapshot: Snapshot, records: str | None = None, out: Out | No
     failed = failed[~on_lines(failed, (*rows, *columns), shape)]
     sample = _sample(snapshot, asked, union(places.cells, places.failed, places.bounded), shape)
     on_missing = on_lines(places.cells, asked, shape) & ~on_line
-    sampled_rows = _filled(rows, places, places.cells // m, places.cells % m, (n, m))
-    sampled_columns = _filled(columns, places, places.cells % m, places.cells // m, (m, n)).T
+    sampled_rows = _filled(positions_of(rows, 0), places, places.cells // m, places.cells % m, (n, m))
+    sampled_columns = _filled(positions_of(columns, 1), places, places.cells % m, places.cells // m, (m, n)).T
     evidence = (is_in(places.cells, sample.cells) & ~on_missing)[entries]
     is_whole = len(rows) + len(columns) == len({line[:2] for line in asked}) and not sample.forbidden.any
     return Observation(
         shape=shape,
-        row_index=_index(rows),
+        row_index=positions_of(rows, 0),
         rows=sampled_rows,
-        column_index=_index(columns),
+        column_index=positions_of(columns, 1),
         columns=sampled_columns,
         i=places.cells[entries] // m,
         j=places.cells[entries] % m,
@@ -201,23 +201,19 @@ def _measured_lines(
     return [line for line in in_order if n_measured[line.position] >= enough or line[:2] in waiting]
 
 
-def _index(lines: list[Line]) -> IndexVector:
-    return np.asarray([line.position for line in lines], dtype=np.int64)
-
-
 def on_lines(cells: IndexVector, lines: Iterable[Line], shape: Shape) -> Mask:
     """Which cells are on some rows and columns."""
     lines = tuple(lines)
-    rows, columns = (_index([line for line in lines if line.axis == axis]) for axis in (0, 1))
+    rows, columns = (positions_of(lines, axis) for axis in (0, 1))
     return Region(rows, columns).cover(cells // shape[1], cells % shape[1], shape)
 
 
 def _filled(
-    lines: list[Line], places: Places, which: IndexVector, where: IndexVector, sizes: tuple[int, int]
+    lines: IndexVector, places: Places, which: IndexVector, where: IndexVector, sizes: tuple[int, int]
 ) -> Matrix:
     """Values of rows (or of columns, as rows), NaN where there is none."""
     values = np.full((len(lines), sizes[1]), np.nan)
-    place = index_table(_index(lines), sizes[0])[which]
+    place = index_table(lines, sizes[0])[which]
     known = place >= 0
     values[place[known], where[known]] = places.values[known]
     return values

@@ -25,7 +25,7 @@ from ..observation.forbidden import Region
 from ..observation.places import still_unmeasured
 from ..observation.plan import distinct_others
 from .settings import list_price
-from .storage import Line
+from .storage import Line, positions_of
 
 __all__ = ["Choice", "Excluded", "cells_of_lines", "next_choice"]
 
@@ -56,11 +56,11 @@ class Choice(NamedTuple):
 
     @property
     def rows(self) -> IndexVector:
-        return _positions(self.lines, 0)
+        return positions_of(self.lines, 0)
 
     @property
     def columns(self) -> IndexVector:
-        return _positions(self.lines, 1)
+        return positions_of(self.lines, 1)
 
 
 def cells_of_lines(rows: IndexVector, columns: IndexVector, shape: Shape) -> IndexVector:
@@ -137,8 +137,9 @@ def _lines(
     lines, is_start = list[Line](), True
     while (plan := purchase.next_plan(seen, seed)) is not None and len(plan.row_index) + len(plan.column_index):
         if is_start and plan.design.rows == "adaptive":
-            is_start, helping = False, rng.permutation(np.flatnonzero(~seen.steering))[: _n_helping(seen)]
-            if len(helping):  # what is chosen with their help may be something else
+            is_start = False
+            if n_helping := _n_helping(seen):  # what is chosen with their help may be something else
+                helping = rng.permutation(np.flatnonzero(~seen.steering))[:n_helping]
                 seen = seen._replaced(evidence=~(seen.steering | np.isin(np.arange(seen.n_entries), helping)))
                 continue
         lines += _named(plan)
@@ -165,10 +166,6 @@ def _named(plan: SamplePlan) -> list[Line]:
         *(Line(0, int(i), rows, WHY[rows]) for i in plan.row_index),
         *(Line(1, int(j), columns, WHY[columns]) for j in plan.column_index),
     ]
-
-
-def _positions(lines: tuple[Line, ...], axis: int) -> IndexVector:
-    return np.asarray([line.position for line in lines if line.axis == axis], dtype=np.int64)
 
 
 def _asked(seen: Observation, plan: SamplePlan) -> Observation:

@@ -254,16 +254,16 @@ def keep_records(
 
 def summary_of(db: sqlite3.Connection) -> Summary:
     """Where the study stands, in numbers."""
-    told = db.execute(
+    told = (
         "SELECT ifnull(sum(n_values), 0), ifnull(sum(n_failed), 0), ifnull(sum(n_unasked), 0), total(spent) FROM tells"
-    ).fetchone()
-    pending = db.execute(
-        "SELECT ifnull(sum(n_pending), 0), ifnull(sum(price * n_pending / max(n_cells, 1)), 0) "
-        f"FROM lists WHERE {IS_OUT}",
+    )
+    out = f"SELECT ifnull(sum(n_pending), 0), total(price * n_pending / max(n_cells, 1)) FROM lists WHERE {IS_OUT}"
+    *numbers, is_partial = db.execute(
+        f"SELECT * FROM ({told}), ({out}), (SELECT ifnull(max(id), 0) FROM lists), "
+        "(SELECT ifnull(max(id), 0) FROM tells), (SELECT EXISTS (SELECT 1 FROM forbidden))",
         (wall_clock(),),
     ).fetchone()
-    is_partial = bool(db.execute("SELECT 1 FROM forbidden LIMIT 1").fetchone())
-    return Summary._make((*told, *pending, last_id(db, "lists"), last_id(db, "tells"), is_partial))
+    return Summary._make((*numbers, bool(is_partial)))
 
 
 def snapshot_of(db: sqlite3.Connection, change: int, settings: Settings, at: int, *, is_now: bool) -> Snapshot:

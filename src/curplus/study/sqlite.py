@@ -18,8 +18,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
-
 from .._typing import FloatArray, IndexVector
 from . import sql
 from .connection import PATIENCE, Opened, begin, connect, errors_in_words, is_busy, traces_of
@@ -127,11 +125,9 @@ class SQLiteStorage:
             before, number = self._settings_now(db), last_id(db, "changes") + 1
             after = edit(before)
             insert(db, "changes", [change_row(after, number, now, who)])
-            out = sql.integers(db.execute(f"SELECT cell FROM asked WHERE state = {State.PENDING}"))
-            rows, columns = (list(axis.retired) for axis in after.axes)
-            retired = out[np.isin(out // WIDTH, rows) | np.isin(out % WIDTH, columns)]
-            cancel = f"UPDATE asked SET state = {State.CANCELLED} WHERE state = {State.PENDING} AND cell = ?"
-            db.executemany(cancel, ((cell,) for cell in retired.tolist()))
+            rows, columns = (", ".join(map(str, sorted(axis.retired))) for axis in after.axes)
+            is_retired = f"(cell / {WIDTH} IN ({rows}) OR cell % {WIDTH} IN ({columns}))"
+            db.execute(f"UPDATE asked SET state = {State.CANCELLED} WHERE state = {State.PENDING} AND {is_retired}")
             sql.count_pending(db)
 
     def add_round(self, judged: Round) -> None:

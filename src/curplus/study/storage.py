@@ -7,7 +7,7 @@ rows and columns are added, and ``row * m + column`` in a snapshot, whose shape 
 from __future__ import annotations
 
 import getpass
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import IntEnum
@@ -41,6 +41,7 @@ __all__ = [
     "kept_cells",
     "moment_of",
     "numbered_cells",
+    "positions_of",
     "user_of",
 ]
 
@@ -111,6 +112,11 @@ class Line(NamedTuple):
     position: int
     design: str
     reason: str
+
+
+def positions_of(lines: Iterable[Line], axis: int) -> IndexVector:
+    """Positions of those that are rows (axis 0), or columns."""
+    return np.asarray([line.position for line in lines if line.axis == axis], dtype=np.int64)
 
 
 class Draft(NamedTuple):

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._support.extras import import_extra
+from .._support.spelling import counted
 from .._support.tables import write_frame
 from .._typing import IndexVector
 from .logs import write_harness_lists
@@ -48,14 +49,15 @@ class Worklist:
     def __len__(self) -> int:
         return len(self.cells)
 
+    @property
+    def _words(self) -> str:
+        """How many cells there are, and whole rows and columns among them."""
+        sides = ((self.rows, "whole row"), (self.columns, "whole column"))
+        whole = " and ".join(counted(len(lines), what) for lines, what in sides if lines)
+        return counted(len(self), "cell") + (f", among them {whole}" if whole else "")
+
     def __repr__(self) -> str:
-        parts = [
-            f"{len(x)} whole {word if len(x) == 1 else word + 's'}"
-            for x, word in ((self.rows, "row"), (self.columns, "column"))
-            if x
-        ]
-        whole = f", among them {' and '.join(parts)}" if parts else ""
-        return f"<Worklist {self.id}: {len(self)} cells{whole}>"
+        return f"<Worklist {self.id}: {self._words}>"
 
     def _repr_html_(self) -> str:
         more = "" if len(self) <= MOST_SHOWN else f"<p>and {len(self) - MOST_SHOWN:,} more</p>"

@@ -16,7 +16,7 @@ from ..._typing import IndexVector
 from ...acquisition.budget import Budget
 from ...exceptions import CURPlusError
 from ...observation.scale import span_note
-from ..drafting import Request, draft_of
+from ..drafting import Request, draft_of, listed
 from ..ledger import places_of
 from ..progress import Fitted, Status, is_judged, round_of, stopping_sentence
 from ..storage import Draft, Round, Snapshot
@@ -184,37 +184,23 @@ def _next_part(study: Answers, snapshot: Snapshot, rounds: tuple[Round, ...]) ->
     whole = bool(snapshot.lines) or not _could_have_lines(study)
     draft = draft_of(snapshot, Request(budget, whole=whole))
     assert isinstance(draft, Draft)
-    cells, m = draft.cells[~draft.is_known], settings.shape[1]
-    if not len(cells):
+    if draft.is_known.all():
         return _nothing("every cell is measured, failed or out")
-    lines = [[line for line in draft.lines if line.axis == axis] for axis in (0, 1)]
-    rows, columns = ([line.position for line in side] for side in lines)
-    single = int(np.count_nonzero(~(np.isin(cells // m, rows) | np.isin(cells % m, columns))))
+    todo = listed(draft, settings)
     price = f"{amount(draft.price)} values" if settings.costs is None else amount(draft.price)
     return {
-        "sentence": sentence(stopping_sentence(rounds, len(cells), study.status().where)),
+        "sentence": sentence(stopping_sentence(rounds, len(todo), study.status().where)),
         "call": f"study.ask({budget:.10g}{'' if whole else ', whole=False'})",
-        "words": f"{_words((len(rows), len(columns), single), len(cells))}, for {price}",
+        "words": f"{todo._words}, for {price}",
         "sides": [
-            {
-                "what": axis.what,
-                "names": [str(name) for name in axis.labels([line.position for line in side])],
-                "reasons": list(dict.fromkeys(line.reason for line in side)),
-            }
-            for axis, side in zip(settings.axes, lines, strict=True)
+            {"what": axis.what, "names": list(map(str, side)), "reasons": list(dict.fromkeys(side.values()))}
+            for axis, side in zip(settings.axes, (todo.rows, todo.columns), strict=True)
         ],
     }
 
 
 def _nothing(why: str) -> Facts:
     return {"why_not": f"There is no next list: {why}."}
-
-
-def _words(counts: tuple[int, int, int], n_cells: int) -> str:
-    kinds = ("whole row", "whole column", "single cell")
-    parts = [counted(count, kind) for count, kind in zip(counts, kinds, strict=True) if count]
-    in_all = f": {counted(n_cells, 'cell')} in all" if len(parts) > 1 else ""
-    return " and ".join([*([", ".join(parts[:-1])] if len(parts) > 1 else []), parts[-1]]) + in_all
 
 
 def _could_have_lines(study: Answers) -> bool:
