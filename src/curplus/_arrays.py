@@ -16,6 +16,7 @@ from array_api_compat import (
     is_numpy_array,
     is_torch_array,
 )
+from numpy.typing import NDArray
 
 from ._dask import (
     by_block,
@@ -68,6 +69,7 @@ __all__ = [
     "host_kind",
     "index_table",
     "inner_products",
+    "is_among",
     "is_array_api_obj",
     "is_complex",
     "is_dask_array",
@@ -307,10 +309,16 @@ def index_table(index: IndexVector, size: int) -> IndexVector:
     return table
 
 
+def is_among(index: IndexVector, size: int) -> NDArray[np.bool_]:
+    """Which of ``range(size)`` are in ``index``, shape (size,)."""
+    among = np.zeros(size, dtype=bool)
+    among[index] = True
+    return among
+
+
 def distinct(index: Positions, size: int) -> tuple[IndexVector, IndexVector]:
     """The distinct numbers of ``index``, all below ``size``, ascending, and the position of each among them."""
-    hit = np.zeros(size, dtype=bool)
-    hit[index] = True
+    hit = is_among(np.asarray(index), size)
     return np.flatnonzero(hit), (np.cumsum(hit) - 1)[index]
 
 

@@ -77,10 +77,10 @@ class Adaptive:
 
     def choose(self, candidates: Candidates, count: int, rng: np.random.Generator) -> IndexVector:
         expected = _expected(candidates)
-        chosen, n_places = _different_ones(candidates, expected, count, rng)
+        chosen, n_places, is_spanned = _different_ones(candidates, expected, count, rng)
         chosen += _untouched_ones(expected, chosen, n_places, rng)
         if len(chosen) < count:
-            chosen += _drawn_by_size(candidates, expected, chosen, count - len(chosen), rng)
+            chosen += _drawn_by_size(candidates, expected, chosen, count - len(chosen), rng, is_spanned=is_spanned)
         return np.asarray(chosen, dtype=np.int64)
 
 
@@ -163,19 +163,20 @@ def _unexplained_by_others(gram: FloatArray) -> FloatArray:
 
 def _different_ones(
     candidates: Candidates, expected: Expected, count: int, rng: np.random.Generator
-) -> tuple[list[int], int]:
-    """Candidates with large residuals, and how many of their places a uniform draw would use better."""
+) -> tuple[list[int], int, bool]:
+    """Candidates with large residuals, how many of their places are better drawn, and whether nothing is left over."""
     sample, taken, excluded, prices = candidates.sample, candidates.taken, candidates.excluded, candidates.prices
     wanted = math.ceil(count / 2) if candidates.wanted_more else count
     residual = ResidualColumns(sample, taken, excluded, prices)
     picks = _picks(residual, expected.surprise, wanted, len(taken) % 2 == 0, rng)
     worse = [j for j, squares in picks if squares < expected.of_untouched][: math.ceil(count / 2)]
     chosen = [j for j, _ in picks if j not in worse]
-    if candidates.wanted_more and len(picks) < wanted:  # those taken span the sample: a second choice
+    is_spanned = len(picks) < wanted
+    if candidates.wanted_more and is_spanned:  # a second choice
         unavailable = np.concatenate([taken, excluded, chosen]).astype(np.int64)
         residual = ResidualColumns(sample, excluded=unavailable, prices=prices)
         chosen += [j for j, _ in _picks(residual, expected.surprise, wanted - len(picks), True, rng)]
-    return chosen, len(worse)
+    return chosen, len(worse), is_spanned
 
 
 def _picks(
@@ -236,7 +237,13 @@ def _untouched_ones(expected: Expected, chosen: list[int], count: int, rng: np.r
 
 
 def _drawn_by_size(
-    candidates: Candidates, expected: Expected, chosen: list[int], count: int, rng: np.random.Generator
+    candidates: Candidates,
+    expected: Expected,
+    chosen: list[int],
+    count: int,
+    rng: np.random.Generator,
+    *,
+    is_spanned: bool,
 ) -> list[int]:
     """So many more draws, by expected squares: of untouched candidates, of those that bring something new."""
     power = POWER if candidates.wanted_more else 1
@@ -246,10 +253,11 @@ def _drawn_by_size(
     if expected.of_untouched > 0:
         first = _leading(candidates.available_except(chosen), keys, count)
         drawn += first[expected.untouched[first]].tolist()
-    taken = np.concatenate([candidates.taken, chosen, drawn]).astype(np.int64)
-    residual = ResidualColumns(candidates.sample, taken, candidates.excluded)
-    by_key = to_device(keys, residual.residual_norms)
-    drawn += residual.pick(count - len(drawn), lambda: by_key)
+    if not is_spanned:
+        taken = np.concatenate([candidates.taken, chosen, drawn]).astype(np.int64)
+        residual = ResidualColumns(candidates.sample, taken, candidates.excluded)
+        by_key = to_device(keys, residual.residual_norms)
+        drawn += residual.pick(count - len(drawn), lambda: by_key)
     drawn += _leading(candidates.available_except(chosen + drawn), keys, count - len(drawn)).tolist()
     return drawn
 

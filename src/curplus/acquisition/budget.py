@@ -88,6 +88,8 @@ class Wanted(NamedTuple):
 
         Entries that help to choose count as paid for wherever they stand, as in :func:`.prices.spent`.
         """
+        if math.isinf(self.money):
+            return np.arange(len(i))
         known = np.isin(i, observation.row_index) | np.isin(j, observation.column_index)
         cost = np.where(known & evidence, 0.0, self.prices.entries(i, j))
         order = rng.permutation(len(i))
@@ -128,7 +130,9 @@ class Budget:
 
     def wanted(self, observation: Observation, constraints: Constraints) -> Wanted:
         """What is wanted, given what is known: money moves to rows, or columns, if they hold what is unexplained."""
-        now = _Now(self, observation, constraints, spent(observation, self.prices, symmetric=self.symmetric))
+        nothing = Spent(0.0, 0.0, 0.0)
+        paid = nothing if math.isinf(self.money) else spent(observation, self.prices, symmetric=self.symmetric)
+        now = _Now(self, observation, constraints, paid)
         split = self.split()
         wanted = now.wanted(split)
         n_of_a_kind = min(wanted.counts[:2])

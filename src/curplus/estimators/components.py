@@ -2,7 +2,7 @@ r"""Finding components from parts of a table: what to read, and how to weigh wha
 
 An approximation of X should be right at every entry; components should be the leading directions of the samples, old
 and new ones. So the samples that are read are drawn uniformly, as the new ones will be, and the features are chosen
-with all of these samples in sight. Documents chosen because they are unlike all others make bad components.
+by all of these samples. Documents chosen because they are unlike all others make bad components.
 
 There are then two estimates of :math:`X^\top X`. The approximation has the features that were read exactly, and shrinks
 the others if the samples predict them badly, so its components may be single features. The samples have all features,

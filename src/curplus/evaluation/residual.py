@@ -17,7 +17,7 @@ from .._arrays import (
     blocks,
     double,
     float64,
-    index_table,
+    is_among,
     is_complex,
     is_dask_array,
     is_numpy_array,
@@ -95,14 +95,14 @@ class Residual:
     def unread_row(self) -> Vector:
         """Which rows were not read whole, shape (n,)."""
         o = self.observation
-        return to_device(index_table(o.row_index, o.shape[0]) < 0, o.columns)
+        return to_device(~is_among(o.row_index, o.shape[0]), o.columns)
 
     def unread(self, x: Matrix) -> Matrix:
         """Those of n rows that were not read whole."""
         if not is_dask_array(x):
             return x[self.unread_row]
         o = self.observation
-        return take(x, np.flatnonzero(index_table(o.row_index, o.shape[0]) < 0), axis=0)
+        return take(x, np.flatnonzero(~is_among(o.row_index, o.shape[0])), axis=0)
 
     @cached_property
     def unread_row_squares(self) -> Vector:

@@ -154,7 +154,7 @@ class Completing:
         >>> rows = rng.standard_normal((150, 3)) @ directions + rng.standard_normal((150, 200))
         >>> history, new = rows[:140], rows[140:]
         >>> approx = curplus.approximate(curplus.Observation(shape=(140, 200), row_index=range(140), rows=history))
-        >>> chosen = curplus.select_columns(history, 20, goal="mean")
+        >>> chosen = curplus.select_columns(history, 20, goal="mean", rng=0)
         >>> known = np.full(new.shape, np.nan)
         >>> known[:, chosen] = new[:, chosen]
         >>> means = approx.row_means(known)

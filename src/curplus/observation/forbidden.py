@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._arrays import is_among
 from .._support.sets import NO_INDEX, is_in
 from .._typing import FloatArray, IndexVector, Shape
 from .._validation import check_index
@@ -60,7 +61,7 @@ class Region(NamedTuple):
         """Which positions are among them; i and j may be broadcast."""
         if not self.any:
             return np.zeros(np.broadcast(i, j).shape, dtype=bool)
-        on_row, on_column = (np.isin(np.arange(size), x) for size, x in zip(shape, self[:2], strict=True))
+        on_row, on_column = (is_among(x, size) for size, x in zip(shape, self[:2], strict=True))
         cells = np.sort(self.cells[0] * shape[1] + self.cells[1])
         covered: NDArray[np.bool_] = on_row[i] | on_column[j] | is_in(i * shape[1] + j, cells)
         return covered

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._arrays import concatenate, gather, index_table, take, to_numpy
+from .._arrays import concatenate, gather, index_table, is_among, take, to_numpy
 from .._support.budget import counts_for_budget
 from .._support.sets import different, is_in
 from .._typing import IndexVector, Matrix, RandomState, Shape, Vector
@@ -254,8 +254,8 @@ def _fetch_unknown(source: Source, plan: SamplePlan, known: Observation) -> Fetc
     flat, inverse = np.unique(plan.i * m + plan.j, return_inverse=True)
     i, j = flat // m, flat % m
     asked = is_in(flat, different(entries_asked_for(known).flat_index))
-    on_known = _on(known.row_index, n)[i] | _on(known.column_index, m)[j] | asked
-    on_plan = ~on_known & (_on(plan.row_index, n)[i] | _on(plan.column_index, m)[j])
+    on_known = is_among(known.row_index, n)[i] | is_among(known.column_index, m)[j] | asked
+    on_plan = ~on_known & (is_among(plan.row_index, n)[i] | is_among(plan.column_index, m)[j])
     new = np.flatnonzero(~on_known & ~on_plan)
     reading = _fetch(source, plan._replace(i=i[new], j=j[new], probabilities=None), known)
     if len(new) == len(flat) == len(inverse) and not np.any(np.diff(inverse) < 0):
@@ -267,10 +267,6 @@ def _fetch_unknown(source: Source, plan: SamplePlan, known: Observation) -> Fetc
             values.append(found)
     joint = functools.reduce(concatenate, values)
     return reading._replace(values=take(joint, np.argsort(np.concatenate(order))[inverse], axis=0))
-
-
-def _on(index: IndexVector, size: int) -> Any:
-    return index_table(index, size) >= 0
 
 
 def _looked_up(

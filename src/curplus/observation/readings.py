@@ -17,6 +17,7 @@ from .._arrays import (
     conjugate,
     gather,
     index_table,
+    is_among,
     is_complex,
     keep_tall,
     one_type,
@@ -173,7 +174,7 @@ class Readings:
     def outside(self) -> NDArray[np.bool_]:
         """Which records stand outside the sampled rows and columns, shape (n_entries,)."""
         n, m = self.shape
-        on_row, on_column = index_table(self.row_index, n) >= 0, index_table(self.column_index, m) >= 0
+        on_row, on_column = is_among(self.row_index, n), is_among(self.column_index, m)
         outside: NDArray[np.bool_] = ~(on_row[self.i] | on_column[self.j])
         return outside
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._arrays import index_table
+from .._arrays import index_table, is_among
 from .._support.sets import NO_INDEX, is_in, union, without
 from .._typing import IndexVector, Shape
 from ..acquisition import Adaptive, Costs
@@ -201,7 +201,7 @@ def _cells(
     closed = known.allowed(known.taken, shape), i * m + j
     taken = union(*(index_table(row, n)[x // m] * len(column) + index_table(column, m)[x % m] for x in closed))
     size = len(row) * len(column) - len(taken)
-    on_row, on_column = index_table(rows, n) >= 0, index_table(columns, m) >= 0
+    on_row, on_column = is_among(rows, n), is_among(columns, m)
     drawn, in_grid = known.taken[:0], known.taken[:0]
     new_of_all = max(1 - len(known.cells) / (n * m), 1 / (n * m))
     n_new = 0

@@ -17,6 +17,7 @@ from ..._arrays import (
     double,
     host_kind,
     index_table,
+    is_among,
     keep_tall,
     numerical_rank,
     put_rows,
@@ -72,7 +73,7 @@ def _assemble(cells: Cells, prediction: Prediction) -> Factorization:
     """
     d1, d2, least = cells.n_columns, cells.n_rows, cells.rounding
     xp, features = array_namespace(prediction.left), prediction.left
-    is_sampled = to_device(index_table(cells.row_index, cells.shape[0]) >= 0, features)
+    is_sampled = to_device(is_among(cells.row_index, cells.shape[0]), features)
     outside = xp.where(is_sampled[:, None], xp.zeros_like(features), features)
     sizes = xp.linalg.vector_norm(outside, axis=0)
     left = double(leading_basis(outside / xp.where(sizes > 0, sizes, xp.ones_like(sizes)), least=least).vectors)
