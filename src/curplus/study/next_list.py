@@ -72,34 +72,17 @@ def cells_of_lines(rows: IndexVector, columns: IndexVector, shape: Shape) -> Ind
 def next_choice(
     seen: Observation,
     budget: float,
-    horizon: float | None,
+    horizon: float | None,  # what the study will have spent in the end, where that is known
     costs: Costs,
     known: Excluded,
     seed: int,
     *,
-    whole: bool = True,
-    n_lines: tuple[int, int] | None = None,
+    whole: bool = True,  # whether rows and columns may be asked for whole; otherwise all is spent on cells
+    n_lines: tuple[int, int] | None = None,  # so many rows and columns, and no cells, whatever the budget
 ) -> Choice:
     """Rows, columns and cells to ask for, for at most the budget; those that are known cost nothing.
 
-    Parameters
-    ----------
-    seen : Observation
-        What is known, and what is out as gaps.
-    budget : float
-        What may be spent on the list.
-    horizon : float, optional
-        What the study will have spent in the end, where that is known.
-    costs : Costs
-        What things cost.
-    known : Excluded
-        What need not be asked for, or must not.
-    seed : int
-        The choice follows from it and from what is known.
-    whole : bool, default True
-        Whether rows and columns may be asked for whole; otherwise all is spent on cells.
-    n_lines : (int, int), optional
-        So many rows and columns, and no cells, whatever the budget.
+    What is out are gaps of the observation. The choice follows from the seed and from what is known.
     """
     rng = np.random.default_rng([seed, *seen.counts, len(known.cells)])
     if n_lines is not None:
