@@ -42,7 +42,9 @@ def plain_weights(held):
 MECHANISMS: dict[str, Callable[[ExitStack], None]] = {
     "target zero": replaced("skeleton", "zero_target", import_module(CODE + "cross").offset_target),
     "target offsets": replaced("skeleton", "offset_target", import_module(CODE + "cross").zero_target),
-    "posterior mean of the shrunken factors": replaced("shrunken", "posterior_mean", lambda entries, start: start),
+    "posterior mean of the shrunken factors": replaced(
+        "shrunken", "posterior_mean", lambda sums, start, *sweeps: start
+    ),
     "shrinkage of the weights": replaced("blend", "blend_weights", plain_weights),
     "rows and columns as they were read": replaced(
         "approximate",

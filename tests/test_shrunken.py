@@ -5,7 +5,8 @@ import pytest
 
 import curplus
 from curplus.evaluation.additive import additive_model
-from curplus.methods.approximate.shrunken import Shrunken, _leading, _matrix, _solutions, _thresholds
+from curplus.methods.approximate.posterior import SparseSums
+from curplus.methods.approximate.shrunken import THRESHOLD_RATIO, Shrunken, _leading, _solutions, _thresholds
 from curplus.observation import Cells, Entries
 from tests.strategies import FIELDS, adjoint, gaussian
 
@@ -24,8 +25,8 @@ def draw(rng, request):
 
 def last_solution(entries, number):
     """The solution of a threshold, reached through those before it."""
-    falling = _thresholds(entries)[:number]
-    *_, pair = _solutions(entries, np.append(falling, np.full(20, falling[-1])))
+    falling = _thresholds(SparseSums.of(entries))[:number]
+    *_, pair = _solutions(SparseSums.of(entries), np.append(falling, np.full(20, falling[-1])))
     return pair.left @ adjoint(pair.right), falling[-1]
 
 
@@ -62,17 +63,17 @@ def test_the_gradient_is_that_of_an_optimum(draw, number):
 def test_above_the_first_threshold_the_solution_is_zero(draw):
     entries, M, weights = draw
     largest = np.linalg.norm(weights * M, 2)
-    *_, at, below = _solutions(entries, np.array([1.01 * largest, 0.9 * largest]))
+    *_, at, below = _solutions(SparseSums.of(entries), np.array([1.01 * largest, 0.9 * largest]))
     assert not np.any(at.left @ adjoint(at.right))
     assert np.any(below.left @ adjoint(below.right))
-    assert _thresholds(entries)[0] == pytest.approx(0.75 * largest, rel=0.05)
+    assert _thresholds(SparseSums.of(entries))[0] == pytest.approx(THRESHOLD_RATIO * largest, rel=0.05)
 
 
 @pytest.mark.parametrize("shape", [(40, 30), (30, 40), (900, 500), (500, 900)])
 def test_directions_that_stand_out_are_found_with_their_singular_values(rng, shape):
     signal = (rng.standard_normal((shape[0], 4)) * [8, 4, 2, 1]) @ rng.standard_normal((4, shape[1]))
     i, j = np.divmod(rng.permutation(np.prod(shape))[: np.prod(shape) // 2], shape[1])
-    matrix = _matrix(Entries(shape, i, j, signal[i, j], weights=rng.uniform(0.9, 1, len(i))))
+    matrix = SparseSums.of(Entries(shape, i, j, signal[i, j], weights=rng.uniform(0.9, 1, len(i)))).values
     U, s, Vt = _leading(matrix, 2)
     np.testing.assert_allclose(s, np.linalg.svd(matrix.toarray(), compute_uv=False)[:2], rtol=0.02)
     np.testing.assert_allclose(np.sum((matrix @ Vt.T) * U, axis=0), s, rtol=1e-8)

@@ -108,8 +108,8 @@ def approximate(
     4. Values of which a bound is known (``observation.bounds``) take part with the mean beyond the bound of a normal
        distribution around their prediction, and all fits are made again with these, until they stay, five times at
        most. They are never left out, so no weight and no error rests on them.
-    5. Each model is fitted to everything, and blended. Rows and columns take the place of what was predicted of them,
-       and the leading ``rank`` directions are kept.
+    5. Each model with weight is fitted to everything, and blended. Rows and columns take the place of what was
+       predicted of them, and the leading ``rank`` directions are kept.
 
     The fits without each fold stay with the answer: :func:`curplus.certify`, :func:`curplus.estimate_means` and
     :func:`curplus.predict_interval` use them. They take as much memory as five answers.

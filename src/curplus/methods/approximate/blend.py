@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -38,6 +38,7 @@ MOST_REWEIGHTINGS, STEADY_WEIGHTS = 20, 1e-3  # steps: until no weight changes b
 # tuned: of the squares of all other groups, so that no single row decides the weights; flat from .05 to .2
 # (benchmarks/accuracy.py)
 MOST_SHARE = 0.1
+FEW_LEFT_OUT = 0.02  # cost: of the values: if fewer are left out, a fit to all begins from that without them
 # mathematics: their kurtosis: the effective sample size of Gaussian squares is their number divided by it
 GAUSSIAN = 3.0
 
@@ -60,9 +61,9 @@ class Trials:
     """Predictions by models for values that they were not fitted to."""
 
     models: tuple[Model, ...]  # with their settings
-    whole: tuple[Prediction, ...]  # each model, fitted to everything
     left_out: LeftOut
     parts: tuple[tuple[Prediction, ...], ...]  # each model, fitted without each fold
+    whole: tuple[Prediction, ...] = ()  # each model, fitted to everything; without weight, to a part
     given: tuple[FloatArray, ...] | None = None  # weights, of all and without each fold, if not found here
     deviation: float = 0.0  # standard deviation of values from the blend, by which bounded cells were fitted
 
@@ -108,25 +109,37 @@ class Trials:
         return cells, blended(self.parts[fold], self.weights_without(fold))
 
 
-def trials_of(models: Sequence[Model], cells: Cells, left_out: LeftOut) -> Trials:
-    """Each model fitted to everything, and without each fold; one that does not use entries as it is."""
+def trials_of(
+    models: Sequence[Model], cells: Cells, left_out: LeftOut, given: tuple[FloatArray, ...] | None = None
+) -> Trials:
+    """Each model fitted without each fold; then those with weight to everything.
+
+    A model that does not use entries is fitted once, if only entries are left out.
+    """
     settled = tuple(model.settled(cells) for model in models)
-    whole = tuple(model.fit(cells) for model in settled)
+    fitted = {model.name: model.fit(cells) for model in settled if not model.uses_entries}
 
-    def fits(fold: Fold) -> tuple[Prediction, ...]:
-        return tuple(
-            fit if fold.cells is cells or not (model.uses_entries or fold.hides_sampled) else _fit(model, fold.cells)
-            for model, fit in zip(settled, whole, strict=True)
-        )
+    def without(fold: Fold, model: Model) -> Prediction:
+        if model.name in fitted and not fold.hides_sampled:
+            return fitted[model.name]
+        if model.applies(fold.cells):
+            return model.fit(fold.cells)
+        return Prediction.of(np.zeros((cells.shape[0], 0)), np.zeros((cells.shape[1], 0)))
 
-    return Trials(settled, whole, left_out, tuple(fits(fold) for fold in left_out.folds))
+    parts = tuple(tuple(without(fold, model) for model in settled) for fold in left_out.folds)
+    trials = Trials(settled, left_out, parts, given=given)
 
+    is_near = len(parts) == 1 and len(left_out.folds[0].i) < FEW_LEFT_OUT * cells.n_values
 
-def _fit(model: Model, cells: Cells) -> Prediction:
-    """A model of a part of the cells; zero if there is too little for it."""
-    if model.applies(cells):
-        return model.fit(cells)
-    return Prediction.of(np.zeros((cells.shape[0], 0)), np.zeros((cells.shape[1], 0)))
+    def whole(k: int, model: Model) -> Prediction:
+        if model.name in fitted:
+            return fitted[model.name]
+        if parts and trials.weights[k] == 0:
+            return parts[0][k]
+        refit = getattr(model, "refit", None) if is_near else None
+        return refit(cells, parts[0][k]) if refit else model.fit(cells)
+
+    return replace(trials, whole=tuple(whole(k, model) for k, model in enumerate(settled)))
 
 
 def _held(fold: Fold, fits: tuple[Prediction, ...]) -> Held:

@@ -48,11 +48,11 @@ def trials_with_bounds(models: Sequence[Model], cells: Cells, left_out: LeftOut)
         folds = zip(left_out.folds, others, strict=True)
         out = tuple(fold._replace(cells=whole if fold.cells is cells else part) for fold, part in folds)
         settled = found[-1].models if len(found) > 1 else models
-        found.append(trials_of(settled, whole, left_out._replace(folds=out)))
+        found.append(trials_of(settled, whole, left_out._replace(folds=out), weights))
         return blends(found[-1])
 
     _rounds([cells, *(fold.cells for fold in left_out.folds)], blends(known), fit, deviation)
-    return replace(found[-1], left_out=left_out, given=weights, deviation=deviation)
+    return replace(found[-1], left_out=left_out, deviation=deviation)
 
 
 def repeated_with_bounds(

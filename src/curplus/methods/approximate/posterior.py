@@ -16,24 +16,26 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse
 
-from ..._arrays import abs_squared, blocks, column_products, conjugate, row_products
-from ..._typing import FloatArray, IndexVector
+from ..._arrays import abs_squared, blocks, column_products, conjugate, is_complex, row_products
+from ..._typing import FloatArray, IndexVector, Shape
 from ...observation import Entries
 from ...solvers.triangles import Pairs, full, pairs_of, triangle
 
 __all__ = ["Pair", "SparseSums", "posterior_mean", "solve"]
 
-# tuned: stopping early is part of the shrinkage, as many more sweeps fit noise; flat from 5 to 8
+# tuned: stopping early is part of the shrinkage, as many more sweeps fit noise; flat from 3 to 5
 # (benchmarks/accuracy.py)
-POSTERIOR_SWEEPS = 5
+POSTERIOR_SWEEPS = 4
 MOST_NUMBERS = 50_000_000  # cost: in the covariances of all rows and columns
-PAIRS_AT_A_TIME = 64  # cost: products at a time, so that their sums stay near the processor
+ENOUGH_NOISE = 1e-3  # rounding: of the mean square: beside it, sums of moments are in single precision
+LEAST_NOISE = 1e-14  # rounding: of the mean square of the entries
 
 
 class Pair(NamedTuple):
@@ -75,46 +77,49 @@ class Normal(NamedTuple):
         return Normal(self.mean * scale, self.covariance * (scale[self.pairs.a] * scale[self.pairs.b]))
 
 
-def posterior_mean(entries: Entries, start: Pair) -> Pair:
+def posterior_mean(sums: SparseSums, start: Pair, sweeps: int = POSTERIOR_SWEEPS) -> Pair:
     """The product of the mean factors, from a start with the directions; the start itself if these are too many.
 
     Parameters
     ----------
-    entries : Entries
-        What is approximated, on the host, with weights.
+    sums : SparseSums
+        Of the entries that are approximated.
     start : Pair
         Where to begin, such as the low-rank part of the same entries.
     """
     k = start.left.shape[1]
     pairs = pairs_of(k)
-    if k == 0 or len(pairs.a) * sum(entries.shape) > MOST_NUMBERS:
+    if k == 0 or len(pairs.a) * sum(sums.shape) > MOST_NUMBERS:
         return start
-    by_rows, by_columns = SparseSums(entries), SparseSums(entries.H)
-    unit = np.sqrt(np.mean(abs_squared(start.left), axis=0))
-    prior = 1 / np.mean(abs_squared(start.right * unit), axis=0)  # inverse variance of each coordinate on the right
-    right = Normal(start.right * unit, np.zeros((entries.shape[1], len(pairs.a)), dtype=start.right.dtype))
-    right.covariance[:, pairs.diagonal] = 0.1 / prior  # steps: where they begin
-    noise, of_rows = _noise(entries, start), _moment_sums(by_rows, right)
-    for _ in range(POSTERIOR_SWEEPS):
-        left = _posterior(of_rows, by_rows.of_values(right.mean), np.ones(k), noise)
-        right = _posterior(_moment_sums(by_columns, left), by_columns.of_values(left.mean), prior, noise)
+    if sums.shape[0] < sums.shape[1]:  # the shorter side begins: its rows have more entries, so they are nearly known
+        return Pair(*posterior_mean(sums.H, Pair(start.right, start.left), sweeps)[::-1])
+    scale = np.sqrt(np.mean(abs_squared(start.left), axis=0))
+    factors = start.left / scale, start.right * scale
+    left, right = (Normal(x, np.zeros((len(x), len(pairs.a)), dtype=x.dtype)) for x in factors)
+    prior = 1 / right.squares  # inverse variance of each coordinate on the right
+    noise = _expected_noise(sums, *_sums_over_columns(sums, right), left)
+    for _ in range(sweeps):
+        left = _posterior(*_sums_over_columns(sums, right, noise), np.ones(k), noise)
+        of_columns = _sums_over_columns(sums.H, left, noise)
+        right = _posterior(*of_columns, prior, noise)
+        noise = _expected_noise(sums, *of_columns, right)
         scale = 1 / np.sqrt(left.squares)
         left, right = left.scaled(scale), right.scaled(1 / scale)
-        prior, of_rows = 1 / right.squares, _moment_sums(by_rows, right)
-        noise = _expected_noise(entries, of_rows, left, right)
+        prior = 1 / right.squares
     return Pair(left.mean, right.mean)
 
 
-def _moment_sums(sums: SparseSums, other: Normal) -> FloatArray:
-    """For each row, the sum of second moments of its columns, shape (n, k (k + 1) / 2)."""
-    of_rows = sums.of_moments(other.second_moments)
-    return np.concatenate([of_rows(part) for part in blocks(sums.n_rows, len(other.pairs.a))])
+def _sums_over_columns(sums: SparseSums, other: Normal, noise: float = 0.0) -> tuple[FloatArray, FloatArray]:
+    """For each row, sums over its columns: of second moments (n, k (k + 1) / 2), and of value times mean (n, k)."""
+    second = other.second_moments
+    second = _single(second) if noise * sums.weight > ENOUGH_NOISE * sums.squares else second
+    return sums.of_moments(second), np.asarray(sums.values @ other.mean)
 
 
 def _posterior(of_rows: FloatArray, target: FloatArray, prior: FloatArray, noise: float) -> Normal:
     """Means and covariances of all rows, given sums over their columns: of second moments, and of value times mean."""
     k = target.shape[1]
-    mean, covariance = np.empty_like(target), np.empty_like(of_rows)
+    mean, covariance = np.empty_like(target), np.empty(of_rows.shape, dtype=target.dtype)
     for part in blocks(len(target), k * k):
         inverse = np.linalg.inv(full(of_rows[part], k) / noise + np.diag(prior))
         mean[part] = np.matmul(conjugate(inverse), target[part, :, None])[:, :, 0] / noise
@@ -122,67 +127,77 @@ def _posterior(of_rows: FloatArray, target: FloatArray, prior: FloatArray, noise
     return Normal(mean, covariance)
 
 
-def _noise(entries: Entries, factors: Pair) -> float:
-    rest = entries.values - factors.at(entries.i, entries.j)
-    return max(float(np.average(abs_squared(rest), weights=entries.weights)), np.finfo(float).tiny)
+def _expected_noise(sums: SparseSums, moments: FloatArray, target: FloatArray, mine: Normal) -> float:
+    """The expected squared residual of an entry, from one side and sums over the other."""
+    twice = np.where(mine.pairs.a == mine.pairs.b, 1.0, 2.0)
+    of_products = float(np.sum(np.sum(moments * conjugate(mine.second_moments), axis=0).real * twice))
+    rest = sums.squares - 2 * float(np.sum((conjugate(mine.mean) * target).real)) + of_products
+    return max(rest, LEAST_NOISE * sums.squares, np.finfo(float).tiny) / sums.weight
 
 
-def _expected_noise(entries: Entries, of_rows: FloatArray, left: Normal, right: Normal) -> float:
-    """The expected squared residual of an entry: that of the means, and the variance of the products."""
-    means, weights = Pair(left.mean, right.mean), np.asarray(entries.weights)
-    twice = np.where(left.pairs.a == left.pairs.b, 1.0, 2.0)
-    squares = float(np.sum(np.sum(of_rows * conjugate(left.second_moments), axis=0).real * twice))
-    uncertain = squares - float(np.sum(weights * abs_squared(means.at(entries.i, entries.j))))
-    return _noise(entries, means) + max(uncertain, 0.0) / float(np.sum(weights))
+def _single(x: FloatArray) -> FloatArray:
+    return x.astype(np.complex64 if is_complex(x) else np.float32)
 
 
 # One side solved for the other, and the sums over entries that both need
 
 
+@dataclass(frozen=True, eq=False)
 class SparseSums:
-    """Sums over the entries of each row, as products with sparse matrices."""
+    """Sums over the entries of each row, as products with sparse matrices; entries of one place are added up."""
 
-    def __init__(self, entries: Entries) -> None:
-        where, shape = (entries.i, entries.j), entries.shape
-        self._weights = scipy.sparse.csr_array((entries.weights, where), shape=shape)
-        self._values = scipy.sparse.csr_array((entries.weights * entries.values, where), shape=shape)
-        self._by_columns: dict[tuple[int, int], scipy.sparse.csc_array] = {}
-        self.n_rows = shape[0]
+    weights: scipy.sparse.csr_array  # (n, m)
+    values: scipy.sparse.csr_array  # (n, m), weighted
+    squares: float  # weighted sum of squares
+    weight: float  # sum of the weights
 
-    def of_values(self, V: FloatArray) -> FloatArray:
-        """Sums of weight times value times the row of ``V``, shape (n, r)."""
-        return np.asarray(self._values @ V)
+    @classmethod
+    def of(cls, entries: Entries) -> SparseSums:
+        """The sums of weighted entries."""
+        (i, j, w), x, shape = (entries.i, entries.j, np.asarray(entries.weights)), entries.values, entries.shape
+        weights, values = (scipy.sparse.csr_array((numbers, (i, j)), shape=shape) for numbers in (w, w * x))
+        return cls(weights, values, float(np.sum(w * abs_squared(x))), float(np.sum(w)))
 
-    def of_moments(self, moments: FloatArray) -> Callable[[slice], FloatArray]:
-        """For some rows: sums of weight times the row of ``moments`` (m, pairs)."""
+    @property
+    def shape(self) -> Shape:
+        """Numbers of rows and columns."""
+        return (self.values.shape[0], self.values.shape[1])
 
-        def sums(part: slice) -> FloatArray:
-            weights = self._part(part)
-            total = np.empty((weights.shape[0], moments.shape[1]), dtype=moments.dtype)
-            for some in blocks(moments.shape[1], 1, most=PAIRS_AT_A_TIME):
-                total[:, some] = weights @ moments[:, some]
-            return total
+    @cached_property
+    def H(self) -> SparseSums:
+        """The same of the adjoint."""
+        return replace(self, weights=self.weights.T.tocsr(), values=self.values.conj().T.tocsr())
 
-        return sums
+    @cached_property
+    def _single_weights(self) -> scipy.sparse.csr_array:
+        return self.weights.astype(np.float32)
 
-    def _part(self, part: slice) -> scipy.sparse.csc_array:
-        """The weights of some rows, by columns: a product then reads the moments once."""
-        where = (part.start, part.stop)
-        if where not in self._by_columns:
-            self._by_columns[where] = self._weights[part].tocsc()
-        return self._by_columns[where]
+    def gradient(self, factors: Pair) -> scipy.sparse.csr_array:
+        """What the weighted values exceed a product by."""
+        rest = self.values.copy()
+        rows = np.repeat(np.arange(self.shape[0]), np.diff(rest.indptr))
+        rest.data -= self.weights.data * factors.at(rows, rest.indices)
+        return rest
+
+    def of_moments(self, moments: FloatArray, rows: slice = slice(None)) -> FloatArray:
+        """Sums of weight times the row of ``moments`` (m, pairs), for some rows, in the precision of the moments."""
+        weights = self.weights if moments.dtype.itemsize == self.values.dtype.itemsize else self._single_weights
+        return np.asarray(weights[rows] @ moments)
 
 
-def solve(sums: SparseSums, V: FloatArray, ridge: float) -> FloatArray:
-    """The left factor (n, r) that fits the entries best, for the right factor ``V`` (m, r)."""
+def solve(sums: SparseSums, V: FloatArray, ridge: float) -> tuple[FloatArray, float]:
+    """The left factor (n, r) that fits best, for the right factor ``V`` (m, r), and its product with the values.
+
+    Sums of moments are in single precision: their rounding is small beside the ridge.
+    """
     r = V.shape[1]
     mean = float(np.sum(abs_squared(V))) / max(r, 1)
     least = max(1e-14 * mean, np.finfo(float).tiny)  # rounding: a row without entries stays zero
     a, b, _ = pairs_of(r)
-    diagonal, target = max(ridge, least) * np.eye(r), sums.of_values(V)
-    moments = sums.of_moments(column_products(V, a, b))
-    left = np.empty((sums.n_rows, r), dtype=target.dtype)
-    for part in blocks(sums.n_rows, r * r):
-        system = conjugate(full(moments(part), r)) + diagonal  # its transpose, as rows become columns
+    diagonal, target = max(ridge, least) * np.eye(r), np.asarray(sums.values @ V)
+    moments = column_products(_single(V), a, b)
+    left = np.empty((sums.shape[0], r), dtype=target.dtype)
+    for part in blocks(sums.shape[0], r * r):
+        system = conjugate(full(sums.of_moments(moments, part), r)) + diagonal  # its transpose, as rows become columns
         left[part] = np.linalg.solve(system, target[part, :, None])[:, :, 0]
-    return left
+    return left, float(np.sum((conjugate(left) * target).real))

@@ -17,9 +17,8 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse
 
-from ..._arrays import abs_squared, adjoint
+from ..._arrays import abs_squared, adjoint, distinct
 from ..._typing import FloatArray, IndexVector
 from ...evaluation.additive import additive_model
 from ...evaluation.left_out import dealt
@@ -32,12 +31,14 @@ from .prediction import Prediction
 __all__ = ["Shrunken"]
 
 MOST_ENTRIES = 2_000_000  # cost: a path of thresholds for more takes minutes
-THRESHOLD_RATIO, PATH_STEPS = 0.75, 28  # steps: each threshold is this fraction of the one before
-STRIDE = 3  # cost: thresholds at a time on the way to one that is known
+THRESHOLD_RATIO, PATH_STEPS = 2 / 3, 20  # steps: each threshold is this fraction of the one before
+STRIDE = 2  # cost: thresholds at a time on the way to one that is known
 THRESHOLDS_IN_VAIN = 2  # cost: thresholds without improvement before the search ends
 MOST_SWEEPS, STEADY_OBJECTIVE = 10, 2e-3  # steps: until the objective falls by less than this fraction
+SWEEPS_TO_CHOOSE = 2  # steps: for each threshold, from the one before
+SWEEPS_AGAIN = 1  # steps: from a fit of nearly the same cells
 WIDEST_PATH = 60  # cost: directions; fewer if cells are few for them, or take too long
-MOST_PRODUCTS = 1_000_000_000  # cost: of cells and pairs of directions
+MOST_PRODUCTS, MOST_TO_CHOOSE = 1_000_000_000, 250_000_000  # cost: of cells and pairs of directions
 OVERSAMPLED, POWERS = 5, 2  # steps: of the subspace iteration that finds new directions roughly; sweeps turn them
 NEW_DIRECTIONS = 8  # cost: directions that may be added at a threshold; if there are more already, as many as those
 PATH_FOLDS, FEW_CELLS = 4, 2_000  # cost: with more cells, one fold is enough
@@ -61,32 +62,46 @@ class Shrunken:
 
     def fit(self, cells: Cells) -> Prediction:
         """The prediction."""
+        return self.refit(cells, None)
+
+    def refit(self, cells: Cells, near: Prediction | None) -> Prediction:
+        """The prediction, from one that was fitted to nearly the same cells, if there is one."""
         offsets = additive_model(cells.scattered)
         rest, *known = _of_known_rows(offsets.residual(cells.scattered))
         if not len(rest):
             return Prediction.of(*offsets.factors())
-        chosen = self.settled(cells).n_thresholds
-        falling, pair = _thresholds(rest)[:chosen], _zero(rest)
-        for pair in _solutions(rest, falling[(len(falling) - 1) % STRIDE :: STRIDE]):  # noqa: B007
-            pass
+        chosen, sums = self.settled(cells).n_thresholds or 0, SparseSums.of(rest)
+        if near is None:
+            found = posterior_mean(sums, _solution(sums, chosen))
+        else:
+            left, right = (x[index, 2:] for x, index in zip((near.left, near.right), known, strict=True))
+            found = posterior_mean(sums, Pair(left, right), SWEEPS_AGAIN)
         factors = []
-        for low_rank, of_offsets, index in zip(posterior_mean(rest, pair), offsets.factors(), known, strict=True):
+        for low_rank, of_offsets, index in zip(found, offsets.factors(), known, strict=True):
             factors.append(np.hstack([of_offsets, np.zeros((len(of_offsets), low_rank.shape[1]), low_rank.dtype)]))
             factors[-1][index, 2:] = low_rank
-        of, why = f"of {PATH_STEPS} that fall by a quarter", "left-out cells are predicted best"
-        found = Fact("threshold", chosen, "threshold of the shrunken model", of, why, is_decision=True)
-        return Prediction.of(*factors)._replace(decisions=(found,))
+        of, why = f"of {PATH_STEPS} that fall by a third", "left-out cells are predicted best"
+        decided = Fact("threshold", chosen, "threshold of the shrunken model", of, why, is_decision=True)
+        return Prediction.of(*factors)._replace(decisions=(decided,))
+
+
+def _solution(sums: SparseSums, number: int) -> Pair:
+    """That of one threshold."""
+    falling, pair = _thresholds(sums)[:number], _zero(sums)
+    for pair in _solutions(sums, falling[(number - 1) % STRIDE :: STRIDE]):  # noqa: B007
+        pass
+    return pair
 
 
 def _of_known_rows(entries: Entries) -> tuple[Entries, IndexVector, IndexVector]:
     """The entries in the rows and columns that have any, and which these are."""
-    (rows, i), (columns, j) = (np.unique(index, return_inverse=True) for index in (entries.i, entries.j))
+    (rows, i), (columns, j) = (distinct(x, size) for x, size in zip((entries.i, entries.j), entries.shape, strict=True))
     return replace(entries, shape=(len(rows), len(columns)), i=i, j=j), rows, columns
 
 
-def _thresholds(entries: Entries) -> FloatArray:
+def _thresholds(sums: SparseSums) -> FloatArray:
     """Falling thresholds; at the first, the solution is just not zero."""
-    return float(_leading(_matrix(entries), 1)[1][0]) * THRESHOLD_RATIO ** np.arange(1.0, PATH_STEPS + 1)
+    return float(_leading(sums.values, 1)[1][0]) * THRESHOLD_RATIO ** np.arange(1.0, PATH_STEPS + 1)
 
 
 def _chosen(entries: Entries) -> int:
@@ -105,7 +120,8 @@ def _chosen(entries: Entries) -> int:
 def _errors(fit: Entries, left_out: Entries) -> FloatArray:
     """Sums of squares of what is left out, for no low rank and for each threshold; the last one tried holds on."""
     errors = [float(np.sum(left_out.weights * abs_squared(left_out.values)))]
-    for pair in _solutions(fit, _thresholds(fit)):
+    sums = SparseSums.of(fit)
+    for pair in _solutions(sums, _thresholds(sums), SWEEPS_TO_CHOOSE, MOST_TO_CHOOSE):
         rest = left_out.values - pair.at(left_out.i, left_out.j)
         errors.append(float(np.sum(left_out.weights * abs_squared(rest))))
         if len(errors) > THRESHOLDS_IN_VAIN and min(errors[-THRESHOLDS_IN_VAIN:]) > min(errors[:-THRESHOLDS_IN_VAIN]):
@@ -113,36 +129,41 @@ def _errors(fit: Entries, left_out: Entries) -> FloatArray:
     return np.array(errors + errors[-1:] * (PATH_STEPS + 1 - len(errors)))
 
 
-def _solutions(entries: Entries, falling: FloatArray) -> Iterator[Pair]:
+def _solutions(
+    sums: SparseSums, falling: FloatArray, sweeps: int = MOST_SWEEPS, products: int = MOST_PRODUCTS
+) -> Iterator[Pair]:
     """The solution for each of some falling thresholds."""
-    affordable = math.isqrt(MOST_PRODUCTS // max(len(entries), 1))
-    supported = 2 * len(entries) // sum(entries.shape)  # twice as many directions as there are unknowns for
-    widest = min(max(1, min(affordable, supported)), WIDEST_PATH, *entries.shape)
-    entries = entries.take(np.lexsort((entries.j, entries.i)))  # neighbours in memory, and no sparse matrix to sort
-    by_rows, by_columns = SparseSums(entries), SparseSums(entries.H)
-    now = _zero(entries)
+    affordable = math.isqrt(products // max(sums.values.nnz, 1))
+    supported = 2 * sums.values.nnz // sum(sums.shape)  # twice as many directions as there are unknowns for
+    widest = min(max(1, min(affordable, supported)), WIDEST_PATH, *sums.shape)
+    now = _zero(sums)
     for threshold in falling:
-        now = _with_new_directions(entries, now, threshold, widest)
+        now = _with_new_directions(sums, now, threshold, widest)
         before = math.inf
-        for _ in range(MOST_SWEEPS if now.left.shape[1] else 0):
-            left = solve(by_rows, now.right, threshold)
-            now, s = _balanced(Pair(left, solve(by_columns, left, threshold)))
-            rest = entries.values - now.at(entries.i, entries.j)
-            objective = 0.5 * float(np.sum(entries.weights * abs_squared(rest))) + threshold * float(np.sum(s))
+        for _ in range(sweeps if now.left.shape[1] else 0):
+            now, objective = _sweep(sums, now, threshold)
             if before - objective < STEADY_OBJECTIVE * before:
                 break
             before = objective
         yield now
 
 
-def _with_new_directions(entries: Entries, now: Pair, threshold: float, widest: int) -> Pair:
+def _sweep(sums: SparseSums, now: Pair, threshold: float) -> tuple[Pair, float]:
+    """Both factors, each solved for the other, and the objective."""
+    left, _ = solve(sums, now.right, threshold)
+    right, explained = solve(sums.H, left, threshold)
+    squares = sums.squares - explained - threshold * float(np.sum(abs_squared(right)))
+    now, s = _balanced(Pair(left, right))
+    return now, 0.5 * squares + threshold * float(np.sum(s))
+
+
+def _with_new_directions(sums: SparseSums, now: Pair, threshold: float, widest: int) -> Pair:
     """More directions where the gradient exceeds the threshold, as far as there is room."""
     width = now.left.shape[1]
     room = min(widest - width, max(NEW_DIRECTIONS, width))
     if room <= 0:
         return now
-    rest = entries.with_values(entries.values - now.at(entries.i, entries.j))
-    U, s, Vh = _leading(_matrix(rest), room)
+    U, s, Vh = _leading(sums.gradient(now), room)
     new = s > threshold
     root = np.sqrt(np.maximum(s[new] - threshold, 1e-3 * s[new]) / 2)  # steps: where they begin
     return Pair(np.hstack([now.left, U[:, new] * root]), np.hstack([now.right, adjoint(Vh[new]) * root]))
@@ -174,10 +195,5 @@ def _leading(matrix: Any, count: int) -> tuple[FloatArray, FloatArray, FloatArra
     return U[:, :count], s[:count], adjoint(V @ adjoint(Qh[:count]))
 
 
-def _matrix(entries: Entries) -> Any:
-    values = entries.weights * entries.values
-    return scipy.sparse.csr_array((values, (entries.i, entries.j)), shape=entries.shape)
-
-
-def _zero(entries: Entries) -> Pair:
-    return Pair(*(np.zeros((size, 0), dtype=np.asarray(entries.values).dtype) for size in entries.shape))
+def _zero(sums: SparseSums) -> Pair:
+    return Pair(*(np.zeros((size, 0), dtype=sums.values.dtype) for size in sums.shape))
