@@ -187,7 +187,7 @@ def test_every_sentence_says_of_which_places_it_is():
     assert f"spread of {where}" in str(certificate)
     assert "the matrix" not in str(certificate)
     means = curplus.estimate_means(approx, seen)
-    assert means.verdict.startswith(f"the means of 35 rows over {where}, each known to ")
+    assert means.verdict.startswith(f"the means of 35 rows over {where}, in the median known to ")
     assert means.n_possible(1) == np.count_nonzero(means.best(1) < 35) < 35
     assert f"may be the largest: {means.n_possible(1)} rows, of those with places that may be read" in str(means)
     assert f"total of {where}" in str(means)

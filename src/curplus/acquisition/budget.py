@@ -16,6 +16,7 @@ import numpy as np
 
 from .._arrays import to_numpy
 from .._support.budget import parts_by_length, share_for_crosses
+from .._support.sets import union
 from .._typing import FloatArray, IndexVector, Shape
 from .._validation import check_amount
 from ..evaluation.effective_sample import FEWEST
@@ -193,6 +194,12 @@ class _Now(NamedTuple):
     def left(self) -> float:
         return max(self.budget.money - self.paid.total, 0.0)
 
+    @property
+    def n_open(self) -> int:
+        """Number of positions that can be read as entries, known ones included."""
+        (i, j), o = self.constraints.cells, self.observation
+        return math.prod(o.shape) - len(union(o.gap_index(), i * o.shape[1] + j))
+
     def sides(self, split: Split) -> tuple[Side, Side]:
         """Columns and rows, with the money for them: one of which half can be paid for is bought."""
         given, prices, known = self.budget.given, self.budget.prices, self.observation
@@ -222,6 +229,7 @@ class _Now(NamedTuple):
             done = counts[:2] == have[:2]
             for_both = budget.price_of((*counts[:2], None))  # whole ones, which may be more than their part
             first = int(max(min(split.entries, budget.money - for_both), 0.0) / budget.prices.mean_entry)
+            first = min(first, self.n_open)
             counts = counts._replace(n_entries=self.n_entries(self.left if done else split.entries, done))
         return Wanted(counts, first, columns, rows, budget.prices, self.left, 0, split.reason)
 
@@ -237,7 +245,7 @@ class _Now(NamedTuple):
             return max(more, seen.n_entries)
         if more < TOO_FEW * seen.n_entries:
             return seen.n_entries
-        return max(seen.n_entries, min(seen.n_entries + more, n * m - len(seen.gap_index())))
+        return max(seen.n_entries, min(seen.n_entries + more, self.n_open))
 
     def unexplained(self, split: Split) -> tuple[float, ...]:
         """How much is unexplained in columns and rows: in as many of the largest as a split buys of them."""

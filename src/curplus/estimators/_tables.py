@@ -107,7 +107,12 @@ def check_limits(low: Any, high: Any, n_features: int) -> FloatArray:
     """Least and largest allowed value of each feature, shape (2, m)."""
     limits = np.empty((2, n_features))
     for k, (name, limit, default) in enumerate((("min_value", low, -np.inf), ("max_value", high, np.inf))):
-        given = np.asarray(default if limit is None else limit, dtype=np.float64)
+        try:
+            given = np.asarray(default if limit is None else limit, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InvalidArgumentError(
+                f"{name}={limit!r} is no limit. Give a number, or one for each of the {n_features} features."
+            ) from None
         if given.ndim and given.shape != (n_features,):
             raise InvalidArgumentError(
                 f"{name} has shape {given.shape} but X has {n_features} features. Give a number, or one for each."

@@ -15,6 +15,7 @@ from ..factorization import Fact
 from ..factorization.report import facts_as_html, facts_as_text
 from ..observation import Observation
 from ..observation.observation import check_observation
+from .differences import Paired
 from .elimination import RoundOfColumns, Standing, eliminated
 
 __all__ = ["Best", "Decision", "decide", "standing_of"]
@@ -76,7 +77,9 @@ class Best:
     def candidates(self, shape: Shape) -> IndexVector:
         """Positions of all that are compared, ascending."""
         size = shape[1 - self.axis]
-        among = np.arange(size) if self.among is None else np.unique(check_index(self.among, size, name="among"))
+        among = np.arange(size) if self.among is None else np.sort(check_index(self.among, size, name="among"))
+        if len(twice := among[1:][among[1:] == among[:-1]]):
+            raise InvalidArgumentError(f"among= has {twice[0]} twice. Give each position once.")
         check_count(self.k, name="k", at_least=1, at_most=len(among), of=f"{self.what} to choose from")
         return among
 
@@ -164,6 +167,18 @@ def decide(observation: Observation, best: Best) -> Decision:
     return standing_of(observation, best)[0]
 
 
+def _not_compared(seen: Observation, rows: IndexVector) -> str:
+    """Why no rows were compared yet."""
+    paired = Paired.of(seen, rows)
+    n_drawn, n_usable = len(paired.columns), int(np.count_nonzero(~paired.is_gap.any(axis=0)))
+    if n_usable == n_drawn:
+        return "nothing is compared yet"
+    return (
+        f"nothing is compared yet: only columns without gaps are compared, and {n_drawn - n_usable} of the {n_drawn} "
+        "that were drawn have gaps"
+    )
+
+
 def standing_of(observation: Observation, best: Best) -> tuple[Decision, Standing]:
     """What is decided, and what the next round starts from."""
     check_observation(observation)
@@ -185,7 +200,9 @@ def standing_of(observation: Observation, best: Best) -> tuple[Decision, Standin
         reason = f"not decided: {seen.bounds.reason}"
     elif not found.is_decided:
         what = f"{n_open} of {len(rows)} {best.what} are open"
-        reason = f"not decided: {what} after {len(found.looks)} looks" if found.looks else "nothing is compared yet"
+        reason = (
+            f"not decided: {what} after {len(found.looks)} looks" if found.looks else _not_compared(seen, found.left)
+        )
     elif len(found.tied):
         reason = f"decided: {n_open} {best.what} have exactly the same mean at place {best.k}"
     else:

@@ -8,13 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from .._arrays import host_kind, take, to_numpy
-from .._support.sets import union
 from .._typing import FloatArray, IndexVector, Vector
 from ..factorization.provenance import Refits
 from ..observation import Observation
 from .additive import additive_without
 from .certificate import CROSS_FITTED, HELD_OUT
-from .cross_fit import chances_unknown, refits_of
+from .cross_fit import refits_of, why_no_sample
 from .effective_sample import FEWEST, check_tails, effective_sample_size, tail_of, too_alike
 from .estimate import EXCESS_ERROR, Estimate, excess_of, no_evidence
 from .left_out import FOLDS, dealt
@@ -26,7 +25,6 @@ ENOUGH_HELD_OUT = 2000  # cost: held-out entries: with fewer, all entries are he
 MOST_REFITTED = 20_000  # cost: entries: with more, the fit is not repeated
 OVERFITTED = 0.9  # tuned: fitted squared errors below this share of the held-out ones are no reference
 MOST_COMPARED_WITH_MEANS = 100_000  # cost: held-out entries: the error of means is then known to 1 %
-CLEARLY_LESS = 3.0  # usual: standard errors
 
 
 class UnusedEntries(NamedTuple):
@@ -73,7 +71,7 @@ def by_entries(residual: Residual) -> Estimate:
         effective_size=size,
         spread=math.sqrt(max(not_drawn, 0.0) * variance + (EXCESS_ERROR * sample.excess) ** 2 + _of_pairs(sample)),
         stretch=tail.stretch,
-        reason=_design_of_entries(observation) or too_alike(squares, sample.evidence, values) or reason,
+        reason=why_no_sample(observation) or too_alike(squares, sample.evidence, values) or reason,
         squares=squares,
         fitted=float(np.sum(residual.squares_at(known))),
         read=read,
@@ -171,23 +169,3 @@ def _error_of_means(residual: Residual, sample: UnusedEntries, weights: FloatArr
     at = sample.records[some]
     guess = additive_without(o, at, residual.unit).at(o.i[at], o.j[at]) * residual.unit
     return float(np.average(residual.squares_of(at, guess), weights=weights[some]))
-
-
-def _design_of_entries(observation: Observation) -> str:
-    """Why the entries may not represent the rest; empty if they do."""
-    o = observation
-    if o.probabilities is None:
-        if o.design.entries == "uniform":
-            return ""
-        return o.withheld or chances_unknown()
-    weights = np.asarray(o.entries.importance_weights)[~o.steering]
-    closed = union(o.gap_index(), o.entries.flat_index[o.steering])
-    n_closed = int(np.sum(~o.is_forbidden(closed // o.shape[1], closed % o.shape[1]))) + o.forbidden.size(o.shape)
-    possible = 1 - n_closed / math.prod(o.shape)
-    error = float(np.std(weights)) / math.sqrt(max(len(weights), 1))
-    if float(np.mean(weights)) + CLEARLY_LESS * error < possible:
-        return (
-            f"the chances of the entries show that only about {np.mean(weights):.0%} of the positions could be drawn, "
-            "and nothing is known of the others (draw a part of the entries uniformly)"
-        )
-    return ""

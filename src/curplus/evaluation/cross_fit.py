@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays import gather, take, to_numpy, with_nan
-from .._support.sets import NO_INDEX
+from .._support.sets import NO_INDEX, union
 from .._support.spelling import call_or_option
 from .._typing import FloatArray, IndexVector
 from .._validation import check_level
@@ -38,8 +38,11 @@ __all__ = [
     "one_noise",
     "refits_of",
     "table_as_entries",
+    "why_no_sample",
     "with_what_is_withheld",
 ]
+
+CLEARLY_LESS = 3.0  # usual: standard errors
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,8 +117,8 @@ def cross_fit(
     the method cannot be fitted again, the entries that the approximation itself did not use are the only fold.
     """
     sample = judged_part(observation)
-    if observation.design.entries != "uniform" and observation.probabilities is None:
-        return _nothing(sample, observation.withheld or chances_unknown())
+    if reason := why_no_sample(observation):
+        return _nothing(sample, reason)
     refits, reason = refits_of(approximation, sample, folds, with_steering=with_steering)
     if refits is None:
         return _by_own_entries(approximation, observation, f"the approximation cannot be made again ({reason})")
@@ -125,6 +128,26 @@ def cross_fit(
         few = f"only {len(counted)} entries can be held out, and at least {FEWEST} are needed"
         return _nothing(sample, with_what_is_withheld(few, sample))
     return CrossFit(sample, refits.fits, refits.fold, counted, _counted(sample, np.flatnonzero(steering)))
+
+
+def why_no_sample(observation: Observation) -> str:
+    """Why the entries may not represent the rest; empty if they do."""
+    o = observation
+    if o.probabilities is None:
+        if o.design.entries == "uniform":
+            return ""
+        return o.withheld or chances_unknown()
+    weights = np.asarray(o.entries.importance_weights)[~o.steering]
+    closed = union(o.gap_index(), o.entries.flat_index[o.steering])
+    n_closed = int(np.sum(~o.is_forbidden(closed // o.shape[1], closed % o.shape[1]))) + o.forbidden.size(o.shape)
+    possible = 1 - n_closed / math.prod(o.shape)
+    error = float(np.std(weights)) / math.sqrt(max(len(weights), 1))
+    if float(np.mean(weights)) + CLEARLY_LESS * error < possible:
+        return (
+            f"the chances of the entries show that only about {np.mean(weights):.0%} of the positions could be drawn, "
+            "and nothing is known of the others (draw a part of the entries uniformly)"
+        )
+    return ""
 
 
 def refits_of(

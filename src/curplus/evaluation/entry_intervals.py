@@ -23,7 +23,7 @@ from .._validation import check_index, check_real
 from ..exceptions import InvalidArgumentError
 from ..factorization import Factorization
 from ..observation import Observation
-from ..observation.fill import error_of, limited, within_bounds
+from ..observation.fill import check_within, error_of, limited, within_bounds
 from .cross_fit import CrossFit, check_arguments, cross_fit, one_noise
 from .effective_sample import FEWEST
 from .entry_scale import fit_scores
@@ -137,6 +137,7 @@ def predict_interval(
     """
     check_arguments(approximation, observation, level, caller="predict_interval")
     check_real(observation.values, "means and intervals of cells")
+    check_within(observation, min_value, max_value)
     n, m = observation.shape
     i, j = check_index(np.atleast_1d(i), n, name="i"), check_index(np.atleast_1d(j), m, name="j")
     if len(i) != len(j):

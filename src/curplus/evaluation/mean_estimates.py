@@ -150,7 +150,7 @@ class MeanEstimates:
         width = float(np.nanmedian(self.high - self.low))
         places = "" if self.n_places is None else f" over {OPEN_PLACES}"
         means = f"the means of {np.count_nonzero(self.is_open)} {self.what}{places}"
-        return f"{means}, each known to {width / 2:.3g} up or down ({self.level:.0%})"
+        return f"{means}, in the median known to {width / 2:.3g} up or down ({self.level:.0%})"
 
     @property
     def facts(self) -> tuple[Fact, ...]:

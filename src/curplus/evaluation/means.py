@@ -18,13 +18,14 @@ from .._typing import FloatArray
 from .._validation import check_axis, check_real
 from ..factorization import Factorization
 from ..observation import Observation
+from ..observation.fill import check_within
 from .certificate import CROSS_FITTED
 from .cross_fit import CrossFit, check_arguments, cross_fit, one_noise
 from .differences import Means
 from .effective_sample import FEWEST, effective_sample_size, tail_of, too_alike
 from .mean_estimates import MeanEstimates
 from .row_means import RowMeans, from_columns, with_entries, without_entries
-from .row_sums import KnownPart, deviations, known_part
+from .row_sums import KnownPart, deviations, known_part, single_values
 
 __all__ = ["estimate_means"]
 
@@ -119,6 +120,7 @@ def estimate_means(
     check_arguments(approximation, observation, level, caller="estimate_means")
     check_real(observation.values, "means and intervals of cells")
     check_axis(axis)
+    check_within(observation, min_value, max_value)
     if axis == 0:
         estimates = replace(_means_of_rows(approximation.T, observation.T, float(level)), axis=0)
     else:
@@ -133,16 +135,17 @@ def _means_of_rows(approximation: Factorization, observation: Observation, level
     prediction = replace(approximation, core=core)
     found = cross_fit(approximation, observation, with_steering=True).divide(unit)
     known = known_part(found.sample)
-    is_exact = (known.n_values == known.n_places) & (known.n_places > 0)
+    n_single = np.bincount(single_values(found.sample).flat // observation.shape[1], minlength=observation.shape[0])
+    is_exact = (known.n_values + n_single == known.n_places) & (known.n_places > 0)
     noise, shared = _noise(observation), None
     columns = from_columns(found.sample, known, prediction) if found.reason else None
     if columns is not None:
         means, squares, n_entries, shared = columns
-        reason = (too_alike(squares, "values in the drawn columns") or _why_not(squares)) if len(squares) else ""
+        reason = (too_alike(squares, "values in the drawn columns") or why_not(squares)) if len(squares) else ""
     else:
         n_entries = np.bincount(found.sample.i[found.counted], minlength=observation.shape[0])
         squares = np.empty(0) if found.reason else _squares(found)
-        reason = found.reason or too_alike(squares, CROSS_FITTED, found.values) or _why_not(squares)
+        reason = found.reason or too_alike(squares, CROSS_FITTED, found.values) or why_not(squares)
         means = without_entries(known, prediction, found.sample) if found.reason else with_entries(known, found)
     reason = "" if is_exact.all() else observation.bounds.reason or reason
     means = means.without_errors(~is_exact) if reason else means
@@ -192,7 +195,7 @@ def _squares(found: CrossFit) -> FloatArray:
     return squares
 
 
-def _why_not(squares: FloatArray) -> str:
+def why_not(squares: FloatArray) -> str:
     """Why squared deviations do not bound the errors of means; empty if they do."""
     size, index = effective_sample_size(squares), tail_of(squares).power
     if size < FEWEST:

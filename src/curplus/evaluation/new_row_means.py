@@ -9,7 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arrays import array_namespace, largest, largest_known, power_of_two, take, to_numpy
+from .._arrays import (
+    array_namespace,
+    host_array,
+    is_array_api_obj,
+    largest,
+    largest_known,
+    power_of_two,
+    take,
+    to_numpy,
+)
 from .._support.sets import evenly_spaced
 from .._typing import FloatArray, IndexVector
 from .._validation import check_level, check_real
@@ -22,6 +31,7 @@ from .effective_sample import FEWEST_FOR_T
 from .history import History
 from .mean_columns import choice_errors
 from .mean_estimates import MeanEstimates
+from .means import why_not
 
 __all__ = ["new_row_means"]
 
@@ -120,7 +130,8 @@ def _least_errors(history: History, counts: IndexVector) -> Callable[[int], floa
 
 def _checked_chances(probabilities: Any, is_known: NDArray[np.bool_]) -> FloatArray:
     """The chance of each column to be known, as an array (m,)."""
-    chances, m = np.asarray(to_numpy(probabilities), dtype=np.float64), is_known.shape[1]
+    given = to_numpy(probabilities) if is_array_api_obj(probabilities) else probabilities
+    chances, m = host_array(given, name="probabilities").astype(np.float64), is_known.shape[1]
     if chances.shape != (m,):
         raise InvalidArgumentError(
             f"probabilities has shape {chances.shape} but the matrix has {m} columns. Give the chance of each column "
@@ -146,7 +157,7 @@ def _alone(
     """Means from predicted columns, corrected by the errors at drawn ones, and why there are no intervals."""
     p, m = values.shape
     mean, error, freedom = np.empty(p), np.zeros(p), np.full(p, math.inf)
-    shared, few = None, m
+    shared, few, squares = None, m, []
     for columns, rows in _patterns(is_known):
         x, chance = values[np.ix_(rows, columns)], chances[columns]
         rest, errors = _predicted(prior, x, columns, unit)
@@ -154,10 +165,12 @@ def _alone(
         parts = _shared_errors(errors / chance, 1 - chance) / m
         shared = parts if len(rows) == p else None
         error[rows] = np.sqrt(np.sum(parts**2, axis=1))
+        squares.append((errors / chance)[:, chance < 1].ravel() ** 2)
         n_drawn = int(np.count_nonzero(chance < 1))
         few, freedom[rows] = min(few, n_drawn), max(n_drawn - 1, 1)
     reason = f"an interval needs at least {FEWEST_FOR_T} columns that were drawn by chance, and there are {few}"
-    return Means(mean, error, freedom, shared), reason if few < FEWEST_FOR_T else ""
+    reason = reason if few < FEWEST_FOR_T else why_not(np.concatenate(squares))
+    return Means(mean, error, freedom, shared), reason
 
 
 def _shared_errors(weighted: FloatArray, doubt: FloatArray) -> FloatArray:

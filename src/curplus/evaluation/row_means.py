@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._arrays import to_numpy
 from .._typing import FloatArray, IndexVector
 from ..factorization import Factorization
 from ..observation import Observation
@@ -15,7 +16,7 @@ from .cross_fit import CrossFit
 from .differences import Means, columns_in_turn, shared_errors, values_at
 from .effective_sample import FEWEST_FOR_T
 from .row_effects import RowEffects, Variances, pooled_variances, row_effects
-from .row_sums import KnownPart, RowSample, predicted_sums, sample_rows, with_steering
+from .row_sums import KnownPart, RowSample, predicted_sums, sample_rows, single_values, with_steering
 
 __all__ = ["RowMeans", "with_entries", "without_entries"]
 
@@ -59,8 +60,11 @@ class RowMeans(NamedTuple):
 
 
 def without_entries(known: KnownPart, prediction: Factorization, sample: Observation) -> RowMeans:
-    """Predicted means, as if they were known."""
+    """Means of what is known and what is predicted, as if all were known."""
+    at, m = single_values(sample), sample.shape[1]
+    corrections = at.mean - to_numpy(prediction.entries(at.flat // m, at.flat % m))
     sums = known.total + predicted_sums(prediction, sample)
+    sums += np.bincount(at.flat // m, corrections, len(sums))
     exact = Means.exact(sums / np.maximum(known.n_places, 1))
     return RowMeans(exact, exact, total=float(np.sum(sums)))
 

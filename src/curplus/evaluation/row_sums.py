@@ -37,10 +37,20 @@ from .._arrays import array_namespace, float64, to_numpy
 from .._typing import FloatArray, IndexVector
 from ..factorization import Factorization
 from ..observation import Observation
+from ..observation.entries import PlaceMeans
 from .cross_fit import CrossFit, errors_at
 from .effective_sample import FEWEST
 
-__all__ = ["KnownPart", "RowSample", "deviations", "known_part", "predicted_sums", "sample_rows", "with_steering"]
+__all__ = [
+    "KnownPart",
+    "RowSample",
+    "deviations",
+    "known_part",
+    "predicted_sums",
+    "sample_rows",
+    "single_values",
+    "with_steering",
+]
 
 SURE = 2.0  # usual: standard errors: a larger bias is not chance
 MOST_CHOSEN = 0.5  # mathematics: share of rows and columns; above it the bound of the bias grows no further
@@ -77,6 +87,11 @@ def known_part(sample: Observation) -> KnownPart:
     for whole, part in zip((total, count), on_rows, strict=True):
         whole[sample.row_index] = part
     return KnownPart(total, count, sample.forbidden.others(sample.shape))
+
+
+def single_values(sample: Observation) -> PlaceMeans:
+    """What entries off the sampled rows and columns show of places that are not forbidden, each place once."""
+    return sample.entries.means(np.flatnonzero(sample.outside & ~sample.is_forbidden(sample.i, sample.j)))
 
 
 def _sums_of_rows(x: Any, known: Any) -> tuple[FloatArray, FloatArray]:

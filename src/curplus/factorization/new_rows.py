@@ -113,9 +113,10 @@ class Completing:
             NaN where a value is not known, as for :meth:`complete_rows`.
         probabilities : array of shape (m,), optional
             The chance of each column to be among the known ones, if these were drawn: see
-            :func:`curplus.acquisition.draw_columns`. Intervals then hold for each row by itself, however unusual.
+            :func:`curplus.acquisition.draw_columns`. Intervals then hold for each row by itself, however unusual,
+            and are refused if a few large errors decide.
         level : float, default 0.95
-            Confidence of each interval, and of the joint intervals taken together.
+            Confidence of each interval. The joint intervals hold together with it if errors are normally distributed.
 
         Returns
         -------

@@ -15,7 +15,7 @@ from .bounds import truncated_mean
 from .readings import Readings
 from .symmetry import mirrored
 
-__all__ = ["error_of", "filled_array", "limited", "with_measured", "within_bounds"]
+__all__ = ["check_within", "error_of", "filled_array", "limited", "with_measured", "within_bounds"]
 
 
 def filled_array(observation: Readings, approximation: Any, min_value: Any = None, max_value: Any = None) -> Matrix:
@@ -61,6 +61,24 @@ def limited(x: Matrix, min_value: Any, max_value: Any) -> Matrix:
     if low > high:
         raise InvalidArgumentError(f"min_value={low:g} is larger than max_value={high:g}. Give the smaller one first.")
     return x if math.isinf(low) and math.isinf(high) else array_namespace(x).clip(x, low, high)
+
+
+def check_within(observation: Readings, min_value: Any, max_value: Any) -> None:
+    """No exact reading is beyond limits that all values are said to have."""
+    if (min_value is None and max_value is None) or observation.noise is not None:
+        return
+    low, high = _limit(min_value, "min_value", -math.inf), _limit(max_value, "max_value", math.inf)
+    for part in (observation.rows, observation.columns, observation.values):
+        if not math.prod(part.shape):
+            continue
+        xp = array_namespace(part)
+        for name, limit, beyond in (("min_value", low, part < low), ("max_value", high, part > high)):
+            if bool(xp.any(beyond)):
+                value = float(xp.max(xp.where(beyond, xp.abs(part), xp.zeros_like(part))))
+                raise InvalidArgumentError(
+                    f"{name}={limit:g} is said to hold for all values, but one of size {value:g} was measured beyond "
+                    "it. Give a limit in the units of the values, or leave it out."
+                )
 
 
 def _limit(value: Any, name: str, none: float) -> float:
