@@ -58,10 +58,10 @@ def test_a_heavy_tail_is_refused_and_a_doubtful_one_moves_the_upper_end(tail, he
 
 
 def test_errors_are_bounded_by_values_of_a_light_tail_that_are_not_much_larger(rng):
-    errors, values = rng.standard_normal(2000) ** 2, rng.standard_normal(2000)
-    assert is_bounded(errors, 30 * values**2)
+    errors, values = rng.standard_normal(2000) ** 2, rng.uniform(-1, 1, 2000)
+    assert is_bounded(errors, 100 * values**2)
     assert not is_bounded(errors, 1e4 * values**2)  # one error as large as a value would be half of the sum
-    assert not is_bounded(errors, 1 + rng.pareto(1.0, 2000))
+    assert not is_bounded(errors, rng.standard_t(3, 2000) ** 2)
 
 
 def test_bounded_errors_need_half_the_effective_sample_size_and_no_light_tail():
@@ -107,7 +107,7 @@ def test_a_fair_average_is_trusted():
     ],
 )
 def test_a_refusal_names_its_reason(squares, witness, tail, message):
-    assert not check_tails(np.ones(200), {}, "held-out entries", count=200, tail=Tail(2.0, 0.46))[1]
-    assert check_tails(np.ones(200), {}, "held-out entries", count=200, tail=Tail(2.0, 0.44))[1]
+    assert not check_tails(np.ones(200), {}, "held-out entries", count=200, tail=Tail(1.9, 0.46))[1]
+    assert check_tails(np.ones(200), {}, "held-out entries", count=200, tail=Tail(1.9, 0.44))[1]
     _, reason = check_tails(squares, {"sampled rows": witness}, "held-out entries", count=len(squares), tail=tail)
     assert re.search(message, reason), reason

@@ -80,16 +80,16 @@ def certify(approximation: Factorization, observation: Observation, *, level: fl
 
     The interval is refused if s is below 100 (50 for rows), or if the tail is too heavy. The tail is the largest 100 of
     all these squares that exceed the upper twentieth of what was held or left out. It is too heavy if Hill's index is
-    below 2.5 and the *lightness*, the exponent c of a tail :math:`\exp(-x^c)` with that index there, is below 0.4
+    below 2 and the *lightness*, the exponent c of a tail :math:`\exp(-x^c)` with that index there, is below 0.4
     (0.45 without reference errors). The lightness is 1 for squares of Gaussian errors and 0.5 for those of errors with
     exponential tails. From 0.6 down to 0.4, less one standard error, the upper half of the interval is widened, up to
     twice its length: missed large errors bias the estimate down. The standard error from rows is multiplied by 1.15,
     since rows share their fits.
 
     Of entries, bounded values need less: hardly an error is larger than the largest value less the mean of the values.
-    If the squares of these differences pass the same check of their tail, and three times the largest of them is no
-    more than the sum of the squared errors, the tail of the errors is not checked, and an s of 50 is enough. By the
-    rule of three, errors that no draw met would then at most double the sum.
+    If the lightness of the squares of these differences is at least 1, and three times the largest of them is no more
+    than the sum of the squared errors, the tail of the errors is not checked, and an s of 50 is enough. By the rule of
+    three, errors that no draw met would then at most double the sum.
 
     If the probabilities leave some positions no chance, the entries do not represent these: their mean inverse
     probability, relative to a uniform draw, is then below 1, and the interval is refused.

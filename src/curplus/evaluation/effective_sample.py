@@ -32,7 +32,7 @@ FEWEST_FOR_T = 10  # usual: values for an interval by Student's t, a slope, or a
 # tuned: of an average that is given an interval; it trades refusals for coverage, as do the numbers below
 MIN_EFFECTIVE_SIZE = dict.fromkeys(("held-out entries", "cross-fitted entries"), 100)
 MIN_EFFECTIVE_SIZE |= dict.fromkeys(("left-out rows", "left-out columns", "bounded errors"), 50)  # tuned: as above
-MIN_TAIL_POWER = 2.5  # tuned: squares that fall off so have a variance; flat from 2.5 to 3 (benchmarks/tails.py)
+MIN_TAIL_POWER = 2.0  # tuned: squares that fall off so have a variance; flat from 2 to 3 (benchmarks/tails.py)
 # tuned: 1/2 for squares of errors with exponential tails, about .4 for Student's t(4); the coverage is flat from .35 to
 # .45, and 44 to 37 % of the intervals are given (benchmarks/tails.py)
 MIN_LIGHTNESS = 0.4
@@ -41,6 +41,7 @@ MIN_LIGHTNESS = 0.4
 MIN_LIGHTNESS_ALONE = 0.45
 LIGHT_ENOUGH = 0.6  # tuned: samples of lighter tails miss too little; flat from .6 to .7 (benchmarks/tails.py)
 N_LARGEST = 100  # tuned: of the squares, which show how they fall off; flat from 50 to 100 (benchmarks/tails.py)
+GAUSSIAN_LIGHTNESS = 1.0  # mathematics: of squares of Gaussian values; power laws never seem so light
 RULE_OF_THREE = 3.0  # mathematics: what none of n draws met has, with 95 % confidence, a share below 3 / n
 LEVELS = 64  # cost: between which numbers are counted at once
 LARGEST_SQUARE = 1e100  # rounding: a squared error that is as bad as any larger one
@@ -152,10 +153,11 @@ def is_bounded(squares: FloatArray, limits: FloatArray) -> bool:
     """Whether errors that none of the draws met would add no more than those that were drawn.
 
     ``limits`` are the squares of the values less their mean: hardly an error is larger than the largest of them. If
-    their tail is light, it is much the same in the whole matrix. By the rule of three, what none of n draws met then
-    adds at most three times as much to the sum of n squared errors.
+    their tail is as light as of Gaussian values, the largest is much the same in the whole matrix. By the rule of
+    three, what none of n draws met then adds at most three times as much to the sum of n squared errors.
     """
-    return not tail_of(limits).is_heavy() and RULE_OF_THREE * float(np.max(limits)) <= float(np.sum(squares))
+    is_light = tail_of(limits).lightness >= GAUSSIAN_LIGHTNESS
+    return is_light and RULE_OF_THREE * float(np.max(limits)) <= float(np.sum(squares))
 
 
 def too_alike(squares: FloatArray, evidence: str, values: FloatArray | None = None) -> str:
