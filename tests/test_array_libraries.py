@@ -112,8 +112,9 @@ def crossings(monkeypatch):
 
 @pytest.fixture
 def few_listed(monkeypatch):
-    """The baseline of a certificate lists some cells of long sides on the host: here fewer than a side has."""
+    """The baseline of a certificate, and the choice of a rank, list some cells on the host: fewer than a side has."""
     monkeypatch.setattr("curplus.evaluation.additive.MOST_OF_SAMPLES", 50)
+    monkeypatch.setattr(sys.modules["curplus.methods.approximate.approximate"], "MOST_COMPARED", 50)
 
 
 @pytest.fixture

@@ -400,3 +400,17 @@ def test_a_part_of_the_horizon_never_buys_more_than_itself():
             seen = seen.extend(curplus.read(M, plan, known=seen, gaps=True))
         assert seen.n_values_read <= budget
     assert seen.n_values_read > 1150
+
+
+def test_what_is_required_keeps_to_the_budget(rng):
+    A = rng.standard_normal((40, 30))
+    with pytest.raises(InvalidArgumentError, match="cost 90, and 10 of the budget are left"):
+        acquire(A, budget=10, required={"rows": [4, 5, 6]}, rng=0)
+    assert acquire(A, budget=200, required={"rows": [4, 5, 6]}, rng=0).n_values_read == 200
+
+
+def test_a_budget_beyond_everything_reads_everything(rng):
+    A = rng.standard_normal((20, 15))
+    assert acquire(A, budget=1e9, rng=0).n_values_read == A.size
+    closed = np.divmod(rng.permutation(300)[:297], 15)
+    assert acquire(A, budget=0.5, forbidden={"cells": closed}, rng=0).n_values_read == 3

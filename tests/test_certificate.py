@@ -179,7 +179,7 @@ def test_an_interval_that_could_be_wrong_is_refused_with_the_reason(noisy, chang
 
 @pytest.mark.parametrize("read", [{"budget": 0.1}, {"n_columns": 0, "n_rows": 0, "n_entries": 9154}])
 def test_heavy_errors_of_bounded_values_get_an_interval(read):
-    M = curplus.datasets.load_oboe_errors().matrix
+    M = curplus.datasets.load("oboe_errors").matrix
     given, covered = 0, 0
     for seed in range(draws := effort(3, 40)):
         seen = (curplus.acquire if "budget" in read else curplus.observe)(M, **read, rng=seed)

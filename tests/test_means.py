@@ -523,3 +523,52 @@ def test_the_total_of_rare_values_is_covered_or_refused():
         M = (np.random.default_rng(seed).random((100, 60)) < 0.002).astype(float)
         interval = means_of(entries_of(M, 100, rng=seed)).total_interval
         assert interval is None or interval[0] <= M.sum() <= interval[1]
+
+
+def test_what_certify_refuses_gives_no_intervals_of_means_or_values(rng):
+    """The chances leave half of the rows no chance."""
+    M = rng.standard_normal((80, 60))
+    M[40:] += 5
+    i, j = rng.integers(0, 40, 1500), rng.integers(0, 60, 1500)
+    seen = curplus.Observation(shape=M.shape, i=i, j=j, values=M[i, j], probabilities=np.full(1500, 1 / 2400))
+    approx = curplus.approximate(seen)
+    reasons = [curplus.estimate_means(approx, seen).reason, curplus.predict_interval(approx, seen, [50], [3]).reason]
+    assert all("only about 50% of the positions could be drawn" in reason for reason in reasons)
+
+
+def test_limits_that_measured_values_contradict_are_refused(rng):
+    M = 100 * rng.random((60, 40))
+    seen = curplus.observe(M, n_columns=3, n_rows=3, n_entries=500, rng=0)
+    approx = curplus.approximate(seen)
+    with pytest.raises(InvalidArgumentError, match="max_value=1 is said to hold"):
+        curplus.estimate_means(approx, seen, max_value=1)
+    with pytest.raises(InvalidArgumentError, match="max_value=1 is said to hold"):
+        curplus.predict_interval(approx, seen, [0], [0], max_value=1)
+
+
+@pytest.mark.parametrize("count", [24, 1200])
+def test_rows_that_are_known_entry_by_entry_are_exact(rng, count):
+    """Also if there are too few entries for intervals."""
+    M = 4 + rng.standard_normal((6, 4) if count == 24 else (40, 30))
+    seen = curplus.observe(M, n_columns=0, n_rows=0, n_entries=count, rng=0)
+    means = curplus.estimate_means(curplus.approximate(seen), seen)
+    np.testing.assert_allclose(means.estimate, M.mean(axis=1), rtol=1e-12)
+    assert means.is_exact.all()
+    assert means.total == pytest.approx(M.sum())
+
+
+@pytest.mark.parametrize("missing", [0, 15])
+def test_rows_that_are_known_and_no_evidence_keep_their_values(rng, missing):
+    """Values of before: their rows are not shrunk towards those of which a few entries are known."""
+    M = (rng.random((48, 150)) < rng.permutation(np.linspace(0.1, 0.9, 48))[:, None]).astype(float)
+    asked = rng.permutation(8 * 150)[:800]
+    known = np.array([rng.permutation(150)[: 150 - missing] for _ in range(40)])
+    i = np.concatenate([np.repeat(np.arange(40), 150 - missing), 40 + asked // 150])
+    j = np.concatenate([known.ravel(), asked % 150])
+    evidence = np.arange(len(i)) >= known.size
+    design = SamplingDesign(entries="uniform")
+    seen = curplus.Observation(shape=M.shape, i=i, j=j, values=M[i, j], evidence=evidence, design=design)
+    means, truth = curplus.estimate_means(curplus.approximate(seen), seen), M.mean(axis=1)
+    assert means.is_exact[:40].all() == (missing == 0)
+    assert np.abs(means.estimate - truth)[:40].max() <= missing / 150
+    assert np.mean((means.low <= truth + 1e-12) & (truth <= means.high + 1e-12)) > 0.9

@@ -203,3 +203,12 @@ def test_what_cannot_be_estimated_is_refused(people, change, message):
     arguments = {"known": only(new, np.arange(20))} | change
     with pytest.raises(InvalidArgumentError, match=message):
         approx.row_means(**arguments)
+
+
+def test_rare_large_values_refuse_intervals_by_drawn_columns(rng):
+    history, new = np.full((90, 80), 3.0), np.full((30, 80), 3.0)
+    history[rng.integers(90, size=60), rng.integers(80, size=60)] = 50
+    new[rng.integers(30, size=20), rng.integers(80, size=20)] = 80
+    approx = curplus.approximate(curplus.Observation(shape=history.shape, row_index=range(90), rows=history))
+    known = only(new, rng.permutation(80)[:16])
+    assert "effective sample size" in approx.row_means(known, probabilities=[0.2] * 80).reason

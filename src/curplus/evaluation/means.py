@@ -141,11 +141,11 @@ def _means_of_rows(approximation: Factorization, observation: Observation, level
     columns = from_columns(found.sample, known, prediction) if found.reason else None
     if columns is not None:
         means, squares, n_entries, shared = columns
-        reason = (too_alike(squares, "values in the drawn columns") or why_not(squares)) if len(squares) else ""
+        reason = (too_alike(squares, "values in the drawn columns") or _why_not(squares)) if len(squares) else ""
     else:
         n_entries = np.bincount(found.sample.i[found.counted], minlength=observation.shape[0])
         squares = np.empty(0) if found.reason else _squares(found)
-        reason = found.reason or too_alike(squares, CROSS_FITTED, found.values) or why_not(squares)
+        reason = found.reason or too_alike(squares, CROSS_FITTED, found.values) or _why_not(squares)
         means = without_entries(known, prediction, found.sample) if found.reason else with_entries(known, found)
     reason = "" if is_exact.all() else observation.bounds.reason or reason
     means = means.without_errors(~is_exact) if reason else means
@@ -195,7 +195,7 @@ def _squares(found: CrossFit) -> FloatArray:
     return squares
 
 
-def why_not(squares: FloatArray) -> str:
+def _why_not(squares: FloatArray) -> str:
     """Why squared deviations do not bound the errors of means; empty if they do."""
     size, index = effective_sample_size(squares), tail_of(squares).power
     if size < FEWEST:

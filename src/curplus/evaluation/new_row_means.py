@@ -27,11 +27,10 @@ from ..factorization import Factorization
 from ..factorization.new_rows import RowPrior, checked_order, row_prior
 from ..factorization.tables import numbers
 from .differences import Means
-from .effective_sample import FEWEST_FOR_T
+from .effective_sample import FEWEST_FOR_T, effective_sample_size
 from .history import History
 from .mean_columns import choice_errors
 from .mean_estimates import MeanEstimates
-from .means import why_not
 
 __all__ = ["new_row_means"]
 
@@ -169,8 +168,10 @@ def _alone(
         n_drawn = int(np.count_nonzero(chance < 1))
         few, freedom[rows] = min(few, n_drawn), max(n_drawn - 1, 1)
     reason = f"an interval needs at least {FEWEST_FOR_T} columns that were drawn by chance, and there are {few}"
-    reason = reason if few < FEWEST_FOR_T else why_not(np.concatenate(squares))
-    return Means(mean, error, freedom, shared), reason
+    size = effective_sample_size(np.concatenate(squares))
+    if few >= FEWEST_FOR_T > size:
+        reason = f"the effective sample size of the squared errors is {size:.0f}, and at least {FEWEST_FOR_T} is needed"
+    return Means(mean, error, freedom, shared), reason if min(few, size) < FEWEST_FOR_T else ""
 
 
 def _shared_errors(weighted: FloatArray, doubt: FloatArray) -> FloatArray:

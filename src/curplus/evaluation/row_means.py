@@ -70,10 +70,21 @@ def without_entries(known: KnownPart, prediction: Factorization, sample: Observa
 
 
 def with_entries(known: KnownPart, found: CrossFit) -> RowMeans:
-    """Predicted means corrected by entries, with what rows share; sampled rows with gaps are predicted there."""
+    """Predicted means corrected by entries, with what rows share.
+
+    Sampled rows with gaps are predicted there, and so are rows of which half is known but no entry is evidence.
+    """
+    is_shown = _shown_by_entries(known, found)
+    at, m = single_values(found.sample), found.sample.shape[1]
+    here = is_shown[at.flat // m]
+    total, n_values = (
+        known_of + np.bincount(at.flat[here] // m, x[here], len(known_of))
+        for known_of, x in ((known.total, at.mean), (known.n_values, np.ones(len(at.mean))))
+    )
+    known = known._replace(total=total, n_values=n_values)
     rest, places = known.n_places - known.n_values, np.maximum(known.n_places, 1)
-    sampled = found.sample.row_index
-    gappy = sampled[rest[sampled] > 0]
+    is_shown[found.sample.row_index] = True
+    gappy = np.flatnonzero(is_shown & (rest > 0))
     some = np.setdiff1d(np.flatnonzero(rest), gappy)
     share, base = rest / places, known.total / places
     parts = RowMeans(Means.exact(base), Means.exact(base))
@@ -82,6 +93,14 @@ def with_entries(known: KnownPart, found: CrossFit) -> RowMeans:
     if len(some):
         parts = parts.with_rows(some, base, share, _estimated(known, found, some, rest))
     return parts._replace(total=parts.total + float(np.sum(known.total)))
+
+
+def _shown_by_entries(known: KnownPart, found: CrossFit) -> NDArray[np.bool_]:
+    """Rows that are known for the greater part, by entries of which none is evidence, such as values of before."""
+    (n, m), sample = found.sample.shape, found.sample
+    n_single = np.bincount(single_values(sample).flat // m, minlength=n)
+    has_evidence = np.isin(np.arange(n), sample.i[found.counted])
+    return (n_single > 0) & ~has_evidence & (2 * (known.n_values + n_single) >= known.n_places)
 
 
 class FromColumns(NamedTuple):
@@ -130,7 +149,12 @@ def from_columns(sample: Observation, known: KnownPart, prediction: Factorizatio
 
 def _predicted(found: CrossFit, gappy: IndexVector, rest: FloatArray) -> RowMeans:
     """Means over the gaps of sampled rows. All errors in the gaps of a row may be alike, at worst."""
-    sums = np.mean([predicted_sums(fit, found.sample)[gappy] for fit in found.fits], axis=0)
+    (n, m), flat = found.sample.shape, single_values(found.sample).flat
+    i, j = flat // m, flat % m
+    sums = np.mean(
+        [predicted_sums(fit, found.sample) - np.bincount(i, to_numpy(fit.entries(i, j)), n) for fit in found.fits],
+        axis=0,
+    )[gappy]
     square = float(np.average(found.residuals**2, weights=found.chances))
     error, freedom = np.full(len(gappy), math.sqrt(square)), np.full(len(gappy), float(len(found.counted)))
     means = Means(sums / rest, error, freedom)

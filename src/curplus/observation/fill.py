@@ -57,9 +57,7 @@ def within_bounds(
 
 def limited(x: Matrix, min_value: Any, max_value: Any) -> Matrix:
     """``x`` with no number below the one limit or above the other, if these are given."""
-    low, high = _limit(min_value, "min_value", -math.inf), _limit(max_value, "max_value", math.inf)
-    if low > high:
-        raise InvalidArgumentError(f"min_value={low:g} is larger than max_value={high:g}. Give the smaller one first.")
+    low, high = _limits(min_value, max_value)
     return x if math.isinf(low) and math.isinf(high) else array_namespace(x).clip(x, low, high)
 
 
@@ -67,7 +65,7 @@ def check_within(observation: Readings, min_value: Any, max_value: Any) -> None:
     """No exact reading is beyond limits that all values are said to have."""
     if (min_value is None and max_value is None) or observation.noise is not None:
         return
-    low, high = _limit(min_value, "min_value", -math.inf), _limit(max_value, "max_value", math.inf)
+    low, high = _limits(min_value, max_value)
     for part in (observation.rows, observation.columns, observation.values):
         if not math.prod(part.shape):
             continue
@@ -79,6 +77,14 @@ def check_within(observation: Readings, min_value: Any, max_value: Any) -> None:
                     f"{name}={limit:g} is said to hold for all values, but one of size {value:g} was measured beyond "
                     "it. Give a limit in the units of the values, or leave it out."
                 )
+
+
+def _limits(min_value: Any, max_value: Any) -> tuple[float, float]:
+    """Both limits as numbers, infinite if they are not given."""
+    low, high = _limit(min_value, "min_value", -math.inf), _limit(max_value, "max_value", math.inf)
+    if low > high:
+        raise InvalidArgumentError(f"min_value={low:g} is larger than max_value={high:g}. Give the smaller one first.")
+    return low, high
 
 
 def _limit(value: Any, name: str, none: float) -> float:

@@ -136,7 +136,8 @@ def _expected_noise(sums: SparseSums, moments: FloatArray, target: FloatArray, m
 
 
 def _single(x: FloatArray) -> FloatArray:
-    return x.astype(np.complex64 if is_complex(x) else np.float32)
+    """Real numbers in single precision."""
+    return x if is_complex(x) else x.astype(np.float32)
 
 
 # One side solved for the other, and the sums over entries that both need
