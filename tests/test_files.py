@@ -251,7 +251,7 @@ def test_a_truncated_file_is_refused_at_any_length(whole, saved, folder):
 @example(b"not a result\n")
 def test_bytes_from_elsewhere_are_refused(folder, content):
     path = write(folder, content)
-    with pytest.raises(FileFormatError, match=DAMAGED):
+    with pytest.raises(FileFormatError, match=f"{DAMAGED}|is a study"):  # by its first bytes
         curplus.load(path)
 
 

@@ -32,16 +32,23 @@ def dense(entries, V, ridge):
 def test_every_row_solves_its_normal_equations(entries, rng, rank):
     field = FIELDS[np.iscomplexobj(entries.values)]
     V, U = gaussian(rng, (30, rank), field), gaussian(rng, (40, rank), field)
-    np.testing.assert_allclose(solve(SparseSums(entries), V, 0.1), dense(entries, V, 0.1), atol=1e-10)
-    np.testing.assert_allclose(solve(SparseSums(entries.H), U, 0.1), dense(entries.H, U, 0.1), atol=1e-10)
+    sums = SparseSums.of(entries)
+    for found, expected in (
+        (solve(sums, V, 0.1), dense(entries, V, 0.1)),
+        (solve(sums.H, U, 0.1), dense(entries.H, U, 0.1)),
+    ):
+        rounding = (
+            1e-10 if field == "complex" else 1e-4 * np.abs(expected).max()
+        )  # real moments are in single precision
+        np.testing.assert_allclose(found[0], expected, atol=rounding)
 
 
 def test_a_row_of_which_nothing_is_known_is_zero_without_a_ridge(rng):
     entries = Entries((5, 6), np.array([1, 1, 3]), np.array([0, 2, 5]), np.array([1.0, 2.0, 3.0]), weights=np.ones(3))
     V = rng.standard_normal((6, 2))
-    found = solve(SparseSums(entries), V, 0.0)
+    found, _ = solve(SparseSums.of(entries), V, 0.0)
     np.testing.assert_array_equal(found[[0, 2, 4]], 0)
-    np.testing.assert_allclose(found[1] @ V[[0, 2]].T, [1, 2])
+    np.testing.assert_allclose(found[1] @ V[[0, 2]].T, [1, 2], rtol=1e-4)
 
 
 @pytest.mark.parametrize("rank", [3, 40])
@@ -51,7 +58,7 @@ def test_many_rows_are_solved_block_by_block_alike(rng, rank):
     i, j = rng.integers(n, size=count), rng.integers(60, size=count)
     entries = Entries((n, 60), i, j, rng.standard_normal(count), weights=np.ones(count))
     V, some = rng.standard_normal((60, rank)), rng.permutation(n)[:20]
-    found = solve(SparseSums(entries), V, 0.1)
+    found, _ = solve(SparseSums.of(entries), V, 0.1)
     for row in some:
         A, y = V[j[i == row]], entries.values[i == row]
-        np.testing.assert_allclose(found[row], np.linalg.solve(A.T @ A + 0.1 * np.eye(rank), A.T @ y), atol=1e-9)
+        np.testing.assert_allclose(found[row], np.linalg.solve(A.T @ A + 0.1 * np.eye(rank), A.T @ y), atol=1e-4)

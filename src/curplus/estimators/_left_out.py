@@ -19,7 +19,7 @@ __all__ = ["CellIntervals", "GapScores", "NewRows", "completion_of_rows", "error
 
 NOISE_FACTORS = (0.5, 0.7, 1.0, 1.4, 2.0)  # times the residuals of the fit: each was best on one of nine tables
 MOST_COMPLETED = 20_000_000  # of rows that are completed to choose among them; more hardly change the choice
-LEAST_NOISE = 1e-8  # of the values: the least noise
+NEGLIGIBLE_NOISE = 1e-8  # of the values: the least noise
 ROW_GROUPS = 10  # of rows, by their number of known values
 
 
@@ -79,7 +79,7 @@ def completion_of_rows(
     some = np.random.default_rng(0).permutation(np.unique(sample.i[found.counted]))[: max(MOST_COMPLETED // m, 1)]
     at = found.counted[np.isin(sample.i[found.counted], some)]
     residuals = errors_at(whole, sample, np.arange(sample.n_entries))
-    noise = np.maximum(errors_by_column(residuals, sample.j, spreads), LEAST_NOISE * sample.magnitude or 1.0)
+    noise = np.maximum(errors_by_column(residuals, sample.j, spreads), NEGLIGIBLE_NOISE * sample.magnitude or 1.0)
     errors, n_known = np.empty((len(NOISE_FACTORS), len(at))), np.empty(len(at), dtype=np.int64)
     for k, fit in enumerate(found.fits):
         here = np.flatnonzero(found.fold[at] == k)
