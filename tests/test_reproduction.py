@@ -375,7 +375,7 @@ from pathlib import Path
 from curplus import paper
 from curplus.paper import run, tables
 if __name__ == "__main__":
-    sweep = paper.Comparison(("power_law",), ranks=(3,), alphas=(1, 2), growths=(1, 2), repetitions=20)
+    sweep = paper.Recovery(sizes=(40, 45, 50, 55, 60), ranks=(1, 2, 3, 4), trials=2)
     out = Path(sys.argv[1])
     tables.write_csv(out / "table.csv", run.run_in_workers(sweep, out / "cells", jobs=2))
 """
