@@ -940,3 +940,24 @@ def test_a_goal_of_means_asks_for_scattered_cells_until_they_are_narrow(tmp_path
         with pytest.raises(InvalidArgumentError, match="the goal is reached"):
             study.ask(0.1, goal="means", width=5.0)
         assert len(study.ask(0.1, goal="means", width=0.01))
+
+
+def test_a_list_in_which_nothing_was_written_has_not_failed(study):
+    cells = study.ask(0.2, whole=False).cells
+    with pytest.raises(InvalidArgumentError, match=r"none of the \d+ lines of the list has a value"):
+        study.tell(cells.assign(value=np.nan))
+    assert study.status().n_failed == 0
+    study.tell(cells.assign(value=np.nan), force=True)
+    assert study.status().n_failed == len(cells)
+
+
+def test_what_is_required_and_forbidden_is_refused(study):
+    with pytest.raises(InvalidArgumentError, match="row 'r3' is required and forbidden"):
+        study.ask(0.2, required={"rows": ["r3"]}, forbidden={"rows": ["r3"]})
+
+
+def test_a_list_that_is_refused_changes_nothing(tmp_path):
+    with Study.create(tmp_path / "few.study", rows=6, columns=5) as study:
+        with pytest.raises(InvalidArgumentError, match="buys nothing more"):
+            study.ask(10, goal=curplus.Best(6))
+        assert "decided" not in str(study.status())

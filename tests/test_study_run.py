@@ -121,3 +121,11 @@ def test_a_run_needs_to_know_when_to_end(study, options, message):
         study.run(lambda row, column: 1.0, **options)
     with pytest.raises(InvalidArgumentError, match="cannot be called"):
         study.run(3, budget=10)
+
+
+@pytest.mark.parametrize("value", [None, float("inf")])
+def test_a_function_that_never_returns_a_number_is_stopped(tmp_path, value):
+    with Study.create(tmp_path / "a.study", rows=20, columns=15, budget=200) as study:
+        with pytest.raises(SourceError, match="no finite number"):
+            study.run(lambda row, column: value)
+        assert study.status().n_failed == 0

@@ -110,7 +110,7 @@ class Telling:
 
     history: bool = opt("Measured before the study: it is used, and costs nothing.", False, "--history")
     design: str | None = opt('"uniform" promises that chance alone chose these cells: they are evidence.')
-    force: bool = opt("Keep values far larger than usual.", False, "--force")
+    force: bool = opt("Keep values far larger than usual, and a list in which all failed.", False, "--force")
 
 
 @verb

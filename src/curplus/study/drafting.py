@@ -83,7 +83,8 @@ def new_list(
         snapshot = storage.snapshot()
         draft = draft_of(snapshot, request)
         if isinstance(draft, Decision):
-            study._remember(snapshot, draft)
+            if draft.looks:
+                study._remember(snapshot, draft)
             raise InvalidArgumentError(
                 f"a budget of {request.budget:,.6g} buys nothing more: {draft.reason}. Give more, or stop."
             )
@@ -117,6 +118,11 @@ def draft_of(snapshot: Snapshot, request: Request) -> Draft | Decision:
     """A list for at most the budget; for the best rows what is decided, if the budget buys nothing more."""
     axes = snapshot.settings.axes
     required, forbidden = (check_wishes(getattr(request, name), axes, name=name) for name in ("required", "forbidden"))
+    for what, axis, a, b in zip(("row", "column"), axes, required[:2], forbidden[:2], strict=True):
+        if len(both := np.intersect1d(a, b)):
+            raise InvalidArgumentError(
+                f"{what} {axis.labels(both[:1])[0]!r} is required and forbidden. Take it out of one of them."
+            )
     forbidden = _with_retired(forbidden, snapshot.settings)
     if request.best is not None:
         return _draft_of_best(snapshot, request, request.best, forbidden)

@@ -27,7 +27,7 @@ from .names import Axis
 from .schema import WIDTH
 from .storage import Records
 
-__all__ = ["check_outliers", "check_positive", "read_table"]
+__all__ = ["check_filled", "check_outliers", "check_positive", "read_table"]
 
 MOST_SHOWN = 5
 LONGEST_NOTE = 10_000  # characters
@@ -207,6 +207,18 @@ def _whole_numbers(column: Any, sentence: str, notation: Notation, faults: Fault
 def _shown(label: Any) -> str:
     text = repr(label.item() if isinstance(label, np.generic) else label)
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def check_filled(records: Records) -> None:
+    """Refuse a work list in which nothing was written: its measurements have not failed."""
+    is_blank = np.isnan(records.values) & [
+        list_ is not None and not note for list_, note in zip(records.lists, records.notes, strict=True)
+    ]
+    if len(records) >= ENOUGH and is_blank.all():
+        raise InvalidArgumentError(
+            f"none of the {len(records)} lines of the list has a value or a note. Fill in its column value, or say "
+            f"{option('force', True)} if all of these measurements failed. Nothing was kept."
+        )
 
 
 def check_positive(records: Records, rows: Axis, columns: Axis) -> None:

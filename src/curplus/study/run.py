@@ -77,6 +77,7 @@ class Run:
         self.n_rounds = check_count(n_rounds, name="n_rounds", at_least=1)
         self.wait, self.tell = float(wait), tell
         self.n_done = self.n_out = 0  # cells that came back, and those of all lists so far
+        self.has_worked = study._storage.summary().n_values > 0  # whether there was a value yet
 
     def go(self) -> Status:
         """List after list."""
@@ -131,18 +132,20 @@ class Run:
     def _measure(self, cells: IndexVector) -> None:
         """Call the function for each cell; a value is kept as soon as it is there."""
         self.n_out += len(cells)
-        waiting: list[Outcome] = []  # calls in a row that raised: kept once one did not, or at the end
+        waiting: list[Outcome] = []  # calls in a row that raised, or had no value from the start: kept once one has
         with ThreadPoolExecutor(self.n_workers) as pool:
             try:
                 for outcomes in self._outcomes(pool, iter(cells.tolist())):
                     waiting += outcomes
-                    if any(not x.note for x in outcomes):
+                    self.has_worked |= any(math.isfinite(x.value) for x in outcomes)
+                    if self.has_worked and any(not x.note for x in outcomes):
                         self._keep(waiting)
                         waiting = []
                     elif len(waiting) >= BROKEN:
                         raise SourceError(
-                            f"the function failed for {BROKEN} cells in a row, the last time with {waiting[-1].note}. "
-                            "They stay pending: mend the function and run again."
+                            f"the function failed for {BROKEN} cells in a row, the last time with "
+                            f"{waiting[-1].note or 'no finite number'}. They stay pending: mend the function and run "
+                            "again."
                         )
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)

@@ -20,7 +20,7 @@ from .connection import make_file
 from .drafting import Batches, Request, check_wishes, new_list
 from .logs import check_same_terms, log_records
 from .progress import Status
-from .reading_tables import check_outliers, check_positive, read_table
+from .reading_tables import check_filled, check_outliers, check_positive, read_table
 from .run import Run
 from .schema import WIDTH
 from .settings import check_settings, grown
@@ -244,7 +244,7 @@ class Study(Answers):
             evidence once all of them came back, or those that came back are the first ones of the list; cells that
             nobody asked for are none. Of a work list a promise can be given later: tell it again.
         force : bool, default False
-            Keep values a thousand times as large as usual.
+            Keep values a thousand times as large as usual, and a list of which every measurement failed.
         who : str, optional
             Who tells; left out, the user of the computer.
         **how
@@ -273,6 +273,8 @@ class Study(Answers):
             check_same_terms(records, self._storage.log_notes(), axes[1])
         else:
             records, source = read_table(table, *axes, None if history else self._storage.pending, **how)
+            if not force:
+                check_filled(records)
         origin = Origin(source, user_of(who), bool(history), design or "")
         return self._keep(records, origin, check=not force, once=format is not None)
 
