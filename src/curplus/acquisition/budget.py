@@ -21,11 +21,11 @@ from .._typing import FloatArray, IndexVector, Shape
 from .._validation import check_amount
 from ..evaluation.effective_sample import FEWEST
 from ..exceptions import InvalidArgumentError
-from ..observation import Observation, SampleCounts
+from ..observation import Observation, SampleCounts, SamplePlan
 from ..observation.plan import check_counts
 from .candidates import Candidates, candidate_columns, candidate_rows
 from .constraints import Constraints
-from .prices import Costs, Prices, Spent, affordable, prices_of, spent
+from .prices import ROUNDED_UP, Costs, Prices, Spent, affordable, prices_of, spent
 from .score import squared_norms
 
 __all__ = ["Budget", "Side", "Split", "Wanted", "check_budget", "unexplained_in_largest"]
@@ -154,6 +154,20 @@ class Budget:
         row = 0.0 if self.symmetric else float(np.mean(self.prices.rows))
         each = (float(np.mean(self.prices.columns)), row, self.prices.mean_entry)
         return float(sum(n * price for n, price in zip(counts, each, strict=True) if n is not None))
+
+    def check_affordable(self, required: SamplePlan, money: float) -> None:
+        """What is required costs no more than is left."""
+        prices, (rows, columns) = self.prices, (required.row_index, required.column_index)
+        total = np.sum(prices.columns[columns]) + np.sum(prices.entries(required.i, required.j))
+        if not self.symmetric:
+            total += np.sum(prices.rows[rows])
+            if prices.by_cell:  # where rows and columns cross they are paid once
+                total -= np.sum(prices.entries(*(x.ravel() for x in np.meshgrid(rows, columns))))
+        if total > money * ROUNDED_UP:
+            raise InvalidArgumentError(
+                f"the required rows, columns and cells cost {total:.10g}, and {money:.10g} of the budget are left. "
+                "Give a larger budget, or require less."
+            )
 
     def split(self, unexplained: tuple[float, ...] = ()) -> Split:
         """Money for what is not given: ``unexplained`` is how many times the mean the largest columns and rows leave.

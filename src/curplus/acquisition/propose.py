@@ -32,7 +32,7 @@ from .constraints import Constraints
 from .entry_strategies import EntryDraws, EntryStrategy
 from .goals import MATRIX, Proposer, check_alone, check_goal, how_it_ended, round_for
 from .mean_widths import NarrowMeans
-from .prices import ROUNDED_UP, Costs, spent
+from .prices import Costs, spent
 from .psd import propose_psd, psd_totals
 from .strategies import Strategy
 
@@ -183,7 +183,7 @@ class Purchase:
         _check_totals(observation, wanted, self.budget)
         rng = np.random.default_rng([seed, *observation.counts] if any(observation.counts) else seed)
         if (first := self.constraints.plan_for_required(observation)) is not None:
-            self._check_affordable(first, wanted.money)
+            self.budget.check_affordable(first, wanted.money)
             return first
         if not self.chooser.rounds and self._is_plain and not any(observation.counts):
             at_once = wanted.counts._replace(n_entries=wanted.n_entries_first)
@@ -204,19 +204,6 @@ class Purchase:
         if math.isinf(wanted.money) and have == wanted.counts[:2]:  # what is left of a budget is known afterwards
             return _together(plan, self._entries(observation, wanted, missing, rng))
         return plan
-
-    def _check_affordable(self, required: SamplePlan, money: float) -> None:
-        """What is required costs no more than is left."""
-        prices, (rows, columns) = self.budget.prices, (required.row_index, required.column_index)
-        total = np.sum(prices.columns[columns]) + np.sum(prices.entries(required.i, required.j))
-        total += 0.0 if self.budget.symmetric else np.sum(prices.rows[rows])
-        if prices.by_cell and not self.budget.symmetric:  # where rows and columns cross they are paid once
-            total -= np.sum(prices.entries(*(x.ravel() for x in np.meshgrid(rows, columns))))
-        if total > money * ROUNDED_UP:
-            raise InvalidArgumentError(
-                f"the required rows, columns and cells cost {total:.10g}, and {money:.10g} of the budget are left. "
-                "Give a larger budget, or require less."
-            )
 
     def begins(self, observation: Observation) -> str:
         """How a budget is split before anything is seen, in words."""
