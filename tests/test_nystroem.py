@@ -102,9 +102,7 @@ def test_every_kind_of_sample_gives_a_symmetric_answer(data, M, word, seed):
 
 
 @pytest.mark.parametrize("n_entries", [0, 2000])
-@pytest.mark.parametrize(
-    "strategy", effort(["auto", "uniform"], ["auto", "uniform", "pivoted", "residual_norm", "leverage"])
-)
+@pytest.mark.parametrize("strategy", ["auto", "uniform", "pivoted", "residual_norm", "leverage"])
 def test_a_symmetric_answer_is_no_worse_than_the_one_without_the_promise(strategy, n_entries):
     M = rbf(80) - rbf(80, seed=1)
     how = {"n_columns": 12, "n_entries": n_entries, "strategy": strategy, "symmetric": True}

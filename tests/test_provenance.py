@@ -87,7 +87,7 @@ def test_making_it_again_gives_the_same(noisy, make, tmp_path):
 
 def test_the_example_of_a_cut_approximation_is_covered():
     """Rank 6 cut to 5, rows alone: intervals once were for the approximation before the cut, and none covered."""
-    given, covered, draws = 0, 0, effort(4, 200)
+    given, covered, draws = 0, 0, effort(8, 200)
     for seed in range(draws):
         r = np.random.default_rng(seed)
         signal = r.standard_normal((400, 6)) * [1, 1, 1, 1, 1, 0.04] @ r.standard_normal((6, 300))

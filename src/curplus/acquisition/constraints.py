@@ -11,7 +11,7 @@ from .._typing import IndexVector
 from ..exceptions import InvalidArgumentError
 from ..observation import Observation, SamplePlan
 from ..observation.forbidden import Region, check_region
-from ..observation.plan import CHOSEN_LINES
+from ..observation.plan import CHOSEN_ROWS_AND_COLUMNS
 
 __all__ = ["Constraints"]
 
@@ -61,7 +61,9 @@ class Constraints(NamedTuple):
             return None
         reason = f"{len(columns)} columns, {len(rows)} rows and {np.count_nonzero(new)} entries that were required"
         shape = observation.shape
-        return SamplePlan(shape, columns, rows, i[new], j[new], design=CHOSEN_LINES, reasons=(reason,), evidence=False)
+        return SamplePlan(
+            shape, columns, rows, i[new], j[new], design=CHOSEN_ROWS_AND_COLUMNS, reasons=(reason,), evidence=False
+        )
 
     def hidden_from(self, observation: Observation) -> Observation:
         """What is known, with forbidden cells as gaps: a strategy for entries leaves them out."""

@@ -26,7 +26,7 @@ class OpenGrid(NamedTuple):
     def of(cls, observation: Observation) -> OpenGrid:
         """That of an observation."""
         o, (n, m) = observation, observation.shape
-        (rows, columns), (i, j) = o.forbidden.other_lines(o.shape), o.forbidden.cells
+        (rows, columns), (i, j) = o.forbidden.open_rows_and_columns(o.shape), o.forbidden.cells
         taken = union(o.entries.flat_index, o.gap_index(), i * m + j)
         row, column = index_table(rows, n)[taken // m], index_table(columns, m)[taken % m]
         return cls(rows, columns, (row * len(columns) + column)[(row >= 0) & (column >= 0)])

@@ -23,7 +23,7 @@ from ..evaluation import Best
 from ..exceptions import InvalidArgumentError
 from ..observation import Observation, SampleCounts, SamplePlan, SamplingDesign, uniform_plan
 from ..observation.observation import check_observation
-from ..observation.plan import ALL_UNIFORM, CHOSEN_LINES, distinct_others
+from ..observation.plan import ALL_UNIFORM, CHOSEN_ROWS_AND_COLUMNS, distinct_others
 from ..observation.symmetry import PSD, SYMMETRIC
 from .budget import Budget, Side, Wanted
 from .candidates import candidate_columns, candidate_rows
@@ -251,7 +251,7 @@ class Purchase:
         self, observation: Observation, wanted: Wanted, coming: _Round, rng: np.random.Generator
     ) -> SamplePlan:
         """The next rows, or columns, or pilots of both."""
-        design, why = CHOSEN_LINES, "drawn uniformly, as pilots"
+        design, why = CHOSEN_ROWS_AND_COLUMNS, "drawn uniformly, as pilots"
         words = ["given" if len(side.forbidden) else "uniform" for side in (wanted.columns, wanted.rows)]
         drawn = SamplingDesign(words[0], words[1], "uniform")
         columns = rows = NO_INDEX

@@ -18,7 +18,7 @@ from .._support.sets import NO_INDEX
 from .._typing import IndexVector, Shape
 from ..evaluation.residual import zero_at_gaps
 from ..observation import Observation, SamplePlan
-from ..observation.plan import ALL_UNIFORM, CHOSEN_LINES, distinct_others
+from ..observation.plan import ALL_UNIFORM, CHOSEN_ROWS_AND_COLUMNS, distinct_others
 from .budget import check_budget
 from .candidates import scaled
 from .goals import Rounds
@@ -105,7 +105,7 @@ def _more_crosses(found: Look, most: int, symmetric: bool, rng: np.random.Genera
 def _plan(seen: Observation, *, rows: IndexVector = NO_INDEX, columns: IndexVector = NO_INDEX) -> SamplePlan:
     what = f"{len(rows)} rows" if len(rows) else f"{len(columns)} columns"
     reason = f"{what} through the largest errors of the last look"
-    return SamplePlan(seen.shape, columns, rows, NO_INDEX, NO_INDEX, design=CHOSEN_LINES, reasons=(reason,))
+    return SamplePlan(seen.shape, columns, rows, NO_INDEX, NO_INDEX, design=CHOSEN_ROWS_AND_COLUMNS, reasons=(reason,))
 
 
 def fresh_entries(seen: Observation, wanted: int, rng: np.random.Generator) -> SamplePlan:

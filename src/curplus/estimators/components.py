@@ -23,7 +23,7 @@ from ..acquisition.candidates import scaled
 from ..acquisition.score import ResidualColumns
 from ..factorization import Factorization
 from ..observation import Observation, SampleCounts, SamplePlan, read, uniform_plan
-from ..observation.plan import CHOSEN_LINES
+from ..observation.plan import CHOSEN_ROWS_AND_COLUMNS
 from ..sources import as_source
 
 __all__ = ["Components", "mean_components", "read_samples_then_features"]
@@ -49,7 +49,7 @@ def read_samples_then_features(X: Any, counts: SampleCounts, rng: RandomState) -
     uniform = uniform_plan((n, m), **counts._asdict(), rng=rng)
     seen = read(source, uniform._replace(column_index=NO_INDEX))
     chosen = _telling_features(scaled(seen.rows), counts.n_columns)
-    plan = SamplePlan((n, m), chosen, NO_INDEX, NO_INDEX, NO_INDEX, design=CHOSEN_LINES)
+    plan = SamplePlan((n, m), chosen, NO_INDEX, NO_INDEX, NO_INDEX, design=CHOSEN_ROWS_AND_COLUMNS)
     return seen.extend(read(source, plan, known=seen))
 
 

@@ -55,7 +55,7 @@ class AdditiveModel(NamedTuple):
 
 
 def additive_without(observation: Observation, left_out: IndexVector, unit: float = 1.0) -> AdditiveModel:
-    """The additive model of what was read, in units, without the places of some records; of many cells on lines, some.
+    """The additive model of what was read, in units, without the places of some records; of many rows, some cells.
 
     Rows and columns are not copied, so they may be arrays of any library.
     """

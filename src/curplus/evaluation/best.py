@@ -189,7 +189,7 @@ def standing_of(observation: Observation, best: Best) -> tuple[Decision, Standin
     rows = np.setdiff1d(best.candidates(observation.shape), seen.forbidden.rows)
     of = f"{best.what} to choose from that are not forbidden"
     check_count(best.k, name="k", at_least=1, at_most=len(rows), of=of)
-    if not len(seen.forbidden.other_lines(seen.shape)[1]):
+    if not len(seen.forbidden.open_rows_and_columns(seen.shape)[1]):
         raise InvalidArgumentError(f"all {LINES[1 - best.axis]} are forbidden, so {best.what} cannot be compared.")
     if np.isin(seen.bounds.i, rows).any():
         found = Standing.of_nothing(rows)

@@ -290,5 +290,5 @@ def whole_rows(observation: Observation) -> IndexVector:
     n_known = np.bincount(seen.i[seen.outside], minlength=n) + seen.n_columns
     n_known[seen.row_index] = m
     some = np.flatnonzero(n_known >= m - len(seen.forbidden.columns))
-    columns = seen.forbidden.other_lines(seen.shape)[1]
+    columns = seen.forbidden.open_rows_and_columns(seen.shape)[1]
     return some[~np.isnan(values_at(seen, some, columns)).any(axis=1)]

@@ -123,7 +123,7 @@ class Features(NamedTuple):
     def of(cls, observation: Observation, paired: Paired) -> Features:
         """Those of the rows that are not compared."""
         others = np.setdiff1d(whole_rows(observation), paired.rows)
-        columns = observation.forbidden.other_lines(observation.shape)[1]
+        columns = observation.forbidden.open_rows_and_columns(observation.shape)[1]
         features = features_of(values_at(observation, others, columns))
         return cls(features[np.searchsorted(columns, paired.columns)], np.mean(features, axis=0))
 
@@ -137,7 +137,7 @@ def eliminated(observation: Observation, rows: IndexVector, k: int, sign: int, e
     chosen, left = np.array(race.chosen, dtype=np.int64), race.left
     is_decided, tied = not len(left), left[:0]
     if not is_decided and is_exact and np.isin(rows[left], whole_rows(observation)).all():
-        columns = observation.forbidden.other_lines(observation.shape)[1]
+        columns = observation.forbidden.open_rows_and_columns(observation.shape)[1]
         means = unit * values_at(observation, rows[left], columns).mean(axis=1)
         best, tied = _by_exact_means(means, k - len(chosen))
         chosen, tied, is_decided = np.append(chosen, left[best]), left[tied], True

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arrays import to_numpy
+from .._arrays import is_among, to_numpy
 from .._typing import FloatArray, IndexVector
 from ..factorization import Factorization
 from ..observation import Observation
@@ -74,8 +74,8 @@ def with_entries(known: KnownPart, found: CrossFit) -> RowMeans:
 
     Sampled rows with gaps are predicted there, and so are rows of which half is known but no entry is evidence.
     """
-    is_shown = _shown_by_entries(known, found)
     at, m = single_values(found.sample), found.sample.shape[1]
+    is_shown = _shown_by_entries(known, found, at.flat // m)
     here = is_shown[at.flat // m]
     total, n_values = (
         known_of + np.bincount(at.flat[here] // m, x[here], len(known_of))
@@ -89,17 +89,16 @@ def with_entries(known: KnownPart, found: CrossFit) -> RowMeans:
     share, base = rest / places, known.total / places
     parts = RowMeans(Means.exact(base), Means.exact(base))
     if len(gappy):
-        parts = parts.with_rows(gappy, base, share, _predicted(found, gappy, rest[gappy]))
+        parts = parts.with_rows(gappy, base, share, _predicted(found, gappy, rest[gappy], at.flat))
     if len(some):
         parts = parts.with_rows(some, base, share, _estimated(known, found, some, rest))
     return parts._replace(total=parts.total + float(np.sum(known.total)))
 
 
-def _shown_by_entries(known: KnownPart, found: CrossFit) -> NDArray[np.bool_]:
-    """Rows that are known for the greater part, by entries of which none is evidence, such as values of before."""
-    (n, m), sample = found.sample.shape, found.sample
-    n_single = np.bincount(single_values(sample).flat // m, minlength=n)
-    has_evidence = np.isin(np.arange(n), sample.i[found.counted])
+def _shown_by_entries(known: KnownPart, found: CrossFit, row: IndexVector) -> NDArray[np.bool_]:
+    """Rows that are known for the greater part, by entries (in these rows) of which none is evidence, as of before."""
+    n = len(known.total)
+    n_single, has_evidence = np.bincount(row, minlength=n), is_among(found.sample.i[found.counted], n)
     return (n_single > 0) & ~has_evidence & (2 * (known.n_values + n_single) >= known.n_places)
 
 
@@ -147,10 +146,10 @@ def from_columns(sample: Observation, known: KnownPart, prediction: Factorizatio
     return FromColumns(both, (around**2)[told], n_values, shared)
 
 
-def _predicted(found: CrossFit, gappy: IndexVector, rest: FloatArray) -> RowMeans:
-    """Means over the gaps of sampled rows. All errors in the gaps of a row may be alike, at worst."""
-    (n, m), flat = found.sample.shape, single_values(found.sample).flat
-    i, j = flat // m, flat % m
+def _predicted(found: CrossFit, gappy: IndexVector, rest: FloatArray, known: IndexVector) -> RowMeans:
+    """Means over the gaps of rows, whose ``known`` entries are no gaps. All errors of a row may be alike, at worst."""
+    n, m = found.sample.shape
+    i, j = known // m, known % m
     sums = np.mean(
         [predicted_sums(fit, found.sample) - np.bincount(i, to_numpy(fit.entries(i, j)), n) for fit in found.fits],
         axis=0,

@@ -66,7 +66,7 @@ class Region(NamedTuple):
         covered: NDArray[np.bool_] = on_row[i] | on_column[j] | is_in(i * shape[1] + j, cells)
         return covered
 
-    def other_lines(self, shape: Shape) -> tuple[IndexVector, IndexVector]:
+    def open_rows_and_columns(self, shape: Shape) -> tuple[IndexVector, IndexVector]:
         """The rows, and the columns, that are not among them, ascending."""
         rows, columns = (np.setdiff1d(np.arange(size), x) for size, x in zip(shape, self[:2], strict=True))
         return rows, columns

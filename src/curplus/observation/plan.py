@@ -19,7 +19,7 @@ from .forbidden import Region
 
 __all__ = [
     "ALL_UNIFORM",
-    "CHOSEN_LINES",
+    "CHOSEN_ROWS_AND_COLUMNS",
     "SampleCounts",
     "SamplePlan",
     "SamplingDesign",
@@ -79,7 +79,7 @@ class _DesignOfSizes(SamplingDesign):
 
 DEFAULT_RANK = 10  # if the user names none
 ALL_UNIFORM = SamplingDesign("uniform", "uniform", "uniform")
-CHOSEN_LINES = SamplingDesign("adaptive", "adaptive", "uniform")  # rows and columns are no sample
+CHOSEN_ROWS_AND_COLUMNS = SamplingDesign("adaptive", "adaptive", "uniform")  # rows and columns are no sample
 
 
 class SampleCounts(NamedTuple):

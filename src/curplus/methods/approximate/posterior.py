@@ -35,6 +35,7 @@ __all__ = ["Pair", "SparseSums", "posterior_mean", "solve"]
 POSTERIOR_SWEEPS = 4
 MOST_NUMBERS = 50_000_000  # cost: in the covariances of all rows and columns
 ENOUGH_NOISE = 1e-3  # rounding: of the mean square: beside it, sums of moments are in single precision
+MANY_ENTRIES = 100_000  # cost: with as many, sums of moments are in single precision
 LEAST_NOISE = 1e-14  # rounding: of the mean square of the entries
 
 
@@ -112,7 +113,7 @@ def posterior_mean(sums: SparseSums, start: Pair, sweeps: int = POSTERIOR_SWEEPS
 def _sums_over_columns(sums: SparseSums, other: Normal, noise: float = 0.0) -> tuple[FloatArray, FloatArray]:
     """For each row, sums over its columns: of second moments (n, k (k + 1) / 2), and of value times mean (n, k)."""
     second = other.second_moments
-    second = _single(second) if noise * sums.weight > ENOUGH_NOISE * sums.squares else second
+    second = _rounded(second, sums) if noise * sums.weight > ENOUGH_NOISE * sums.squares else second
     return sums.of_moments(second), np.asarray(sums.values @ other.mean)
 
 
@@ -135,9 +136,9 @@ def _expected_noise(sums: SparseSums, moments: FloatArray, target: FloatArray, m
     return max(rest, LEAST_NOISE * sums.squares, np.finfo(float).tiny) / sums.weight
 
 
-def _single(x: FloatArray) -> FloatArray:
-    """Real numbers in single precision."""
-    return x if is_complex(x) else x.astype(np.float32)
+def _rounded(x: FloatArray, sums: SparseSums) -> FloatArray:
+    """Numbers to be added up; real ones over very many entries in single precision."""
+    return x if is_complex(x) or sums.values.nnz < MANY_ENTRIES else x.astype(np.float32)
 
 
 # One side solved for the other, and the sums over entries that both need
@@ -189,14 +190,14 @@ class SparseSums:
 def solve(sums: SparseSums, V: FloatArray, ridge: float) -> tuple[FloatArray, float]:
     """The left factor (n, r) that fits best, for the right factor ``V`` (m, r), and its product with the values.
 
-    Sums of moments are in single precision: their rounding is small beside the ridge.
+    Over very many entries, sums of moments are in single precision: their rounding is small beside the ridge.
     """
     r = V.shape[1]
     mean = float(np.sum(abs_squared(V))) / max(r, 1)
     least = max(1e-14 * mean, np.finfo(float).tiny)  # rounding: a row without entries stays zero
     a, b, _ = pairs_of(r)
     diagonal, target = max(ridge, least) * np.eye(r), np.asarray(sums.values @ V)
-    moments = column_products(_single(V), a, b)
+    moments = column_products(_rounded(V, sums), a, b)
     left = np.empty((sums.shape[0], r), dtype=target.dtype)
     for part in blocks(sums.shape[0], r * r):
         system = conjugate(full(sums.of_moments(moments, part), r)) + diagonal  # its transpose, as rows become columns
